@@ -11,7 +11,6 @@ use hairspring_program::values::share;
 use hairspring_result::compare::{CompareDocument, Compared, Places, comparable, compare};
 use hairspring_result::{ResultDocument, json, read::read as read_document};
 use hairspring_view::text;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -32,9 +31,6 @@ case of all that may
 differ between the two, and the verdict comes from it. Results of different CPUs or machines have \
 no verdict without
 --across: they differ by more than a change of the code.";
-
-/// Largest document that is read, in bytes.
-const MOST_BYTES: u64 = 256 << 20;
 
 /// Compare two saved results: ratios with their intervals
 #[derive(Debug, Clone, Args)]
@@ -161,14 +157,8 @@ pub fn saved(path: &Path) -> Result<Saved, String> {
     } else {
         std::fs::File::open(path).and_then(unpack)
     };
-    let read = stream.and_then(|stream| stream.take(MOST_BYTES + 1).read_to_end(&mut bytes));
-    read.map_err(|error| named(&error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(named(&format!(
-            "is larger than {} MiB, the limit for a saved result",
-            MOST_BYTES >> 20
-        )));
-    }
+    let stream = stream.map_err(|error| named(&error))?;
+    results::read_bytes(stream, &mut bytes).map_err(|error| named(&error))?;
     let text = results::decode(&bytes).map_err(|error| named(&error))?;
     match results::read(&text) {
         Some(found) => of_tool(found, &named).map(Box::new).map(Saved::Tool),

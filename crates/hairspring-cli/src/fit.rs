@@ -1,13 +1,14 @@
 //! `hairspring fit`: solves observations from a file, with the same estimate and checks as `time`.
 
 use crate::arguments::{ExplainArguments, ReportArguments, StatedClockArguments};
+use crate::compare::named;
 use crate::saved::{Output, Taken};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::methods::{self, MethodTable};
+use hairspring_core::judge::methods;
 use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_core::pipeline::{optional_stages, weighed, write_weighed};
@@ -16,7 +17,6 @@ use hairspring_page::Extras;
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
 use hairspring_view::text;
-use std::fmt::Display;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -155,7 +155,7 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
         .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
-        subjects: subjects(&methods),
+        subjects: Subject::of_methods(&methods),
         methods,
         run: None,
     }));
@@ -188,16 +188,6 @@ fn options(arguments: &FitArguments) -> Options {
     }
 }
 
-/// The errors of other tools' methods, as findings of their series.
-fn subjects(tables: &[MethodTable]) -> Vec<Subject> {
-    let subject = |table: &MethodTable| Subject {
-        name: table.subject.clone(),
-        findings: methods::doubts(table),
-        ..Subject::default()
-    };
-    tables.iter().map(subject).collect()
-}
-
 /// The observations, and the tool that wrote the file. What is left out of it is reported on
 /// standard error.
 fn read(arguments: &FitArguments) -> Result<(Observations, Option<Tool>), AnyError> {
@@ -227,15 +217,6 @@ fn read(arguments: &FitArguments) -> Result<(Observations, Option<Tool>), AnyErr
 
 fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
-}
-
-/// An error with the name of the file that it is about.
-fn named(path: &Path, reason: &dyn Display) -> String {
-    if is_standard_input(path) {
-        format!("standard input: {reason}")
-    } else {
-        format!("{}: {reason}", path.display())
-    }
 }
 
 /// Adds what a table of a recording may be doubted for. A build without these checks refuses it.

@@ -10,12 +10,10 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hairspring_core::observations::{Observations, write_csv};
-use hairspring_core::pipeline::BY_REQUEST;
 use hairspring_page::Interactive;
 use hairspring_result::ResultDocument;
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Largest page, in bytes: mail and ticket systems take files of some megabytes.
@@ -54,7 +52,7 @@ pub fn interactive(
     let data = json!({
         "name": name,
         "observations": packed(table)?,
-        "asked": { "without": without(document), "keep_all": false },
+        "asked": { "without": document.without(), "keep_all": false },
         "markup": solver.markup,
     });
     // The plot and the shared functions come before the engine, which a worker gets as text.
@@ -67,12 +65,6 @@ pub fn interactive(
         .with_script(&solver.plot)
         .with_script(&solver.common)
         .with_script(&solver.script))
-}
-
-/// Stages that the document was solved without.
-fn without(document: &ResultDocument) -> BTreeSet<&str> {
-    let stages = document.results.iter().flat_map(|series| &series.stages);
-    stages.filter(|stage| stage.did == BY_REQUEST).map(|stage| stage.stage.as_str()).collect()
 }
 
 fn packed(table: &Observations) -> Result<String, AnyError> {

@@ -1,7 +1,7 @@
 //! The input of a document: an assessment, its circumstances, and what is known about the code.
 
 use crate::document::{Environment, Mode, Run};
-use hairspring_core::judge::methods::MethodTable;
+use hairspring_core::judge::methods::{MethodTable, doubts};
 use hairspring_core::judge::{Assessment, Finding};
 
 /// An assessed measurement, from which a source makes a [`crate::ResultDocument`].
@@ -41,4 +41,16 @@ pub struct Subject {
     pub disassembly: Vec<String>,
     /// Findings beyond those of the assessment.
     pub findings: Vec<Finding>,
+}
+
+impl Subject {
+    /// The errors of other tools' methods, as findings of their series.
+    pub fn of_methods(tables: &[MethodTable]) -> Vec<Subject> {
+        let subject = |table: &MethodTable| Subject {
+            name: table.subject.clone(),
+            findings: doubts(table),
+            ..Subject::default()
+        };
+        tables.iter().map(subject).collect()
+    }
 }

@@ -14,8 +14,6 @@ use hairspring_result::ResultDocument;
 use hairspring_result::read::read as read_document;
 use std::io::{Read, Seek};
 
-/// Largest saved result that is read, in bytes.
-const MOST_BYTES: u64 = 256 << 20;
 /// Beginnings of compressions that the readers of recordings unpack and the others do not.
 const COMPRESSED: [&[u8]; 2] = [b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"];
 
@@ -86,11 +84,7 @@ fn benchmark(stream: impl Read, tool: Tool) -> Result<Opened, String> {
 
 fn result(stream: impl Read) -> Result<Opened, String> {
     let mut bytes = Vec::new();
-    stream.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(said)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let most = MOST_BYTES >> 20;
-        return Err(format!("is larger than {most} MiB, the limit for a saved result"));
-    }
+    results::read_bytes(stream, &mut bytes)?;
     let text = results::decode(&bytes)?;
     let Some(found) = results::read(&text) else {
         let document = read_document(&text).map_err(|error| format!("{error}; {OTHERS}"))?;

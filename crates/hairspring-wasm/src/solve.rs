@@ -5,7 +5,7 @@ use crate::kind::Kind;
 use crate::open::Table;
 use hairspring_capture::{doubt_bend, doubt_counts};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::methods::{self, MethodTable};
+use hairspring_core::judge::methods;
 use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_core::observations::Observations;
 use hairspring_result::{Environment, Identity, Measurement, ResultDocument, Subject};
@@ -44,7 +44,7 @@ pub fn solve(
         environment: environment(&used, table.kind, created),
         ns_per_unit: used.origin.ns_per_unit(),
         assessment,
-        subjects: subjects(&methods),
+        subjects: Subject::of_methods(&methods),
         methods,
         run: None,
     });
@@ -93,14 +93,4 @@ fn environment(table: &Observations, kind: Kind, created: Option<SystemTime>) ->
     };
     let identity = created.map(|time| Identity::new(time, None, None));
     Environment { identity, ..Environment::unknown(no_cycles) }.with_origin(&table.origin)
-}
-
-/// The errors of other tools' methods, as findings of their series.
-fn subjects(tables: &[MethodTable]) -> Vec<Subject> {
-    let subject = |table: &MethodTable| Subject {
-        name: table.subject.clone(),
-        findings: methods::doubts(table),
-        ..Subject::default()
-    };
-    tables.iter().map(subject).collect()
 }

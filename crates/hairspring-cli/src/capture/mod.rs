@@ -6,6 +6,7 @@ mod edges;
 mod plots;
 mod progress;
 
+use crate::compare::named;
 use crate::saved::{Output, Taken};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
@@ -29,7 +30,6 @@ use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, json};
 use hairspring_view::{Style, text};
 use progress::Watched;
-use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -300,13 +300,4 @@ fn input(path: &Path) -> Result<Input, AnyError> {
     let size = kind.is_file().then_some(kind.len());
     let file = Watched::new(file, size);
     Ok(if size.is_some() { Input::File(Box::new(file)) } else { Input::Pipe(Box::new(file)) })
-}
-
-/// An error with the name of the file that it is about.
-fn named(path: &Path, reason: &dyn Display) -> String {
-    if path == Path::new("-") {
-        format!("standard input: {reason}")
-    } else {
-        format!("{}: {reason}", path.display())
-    }
 }

@@ -8,14 +8,13 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::Remedies;
-use hairspring_import::results::decode;
+use hairspring_import::results::{decode, read_bytes};
 use hairspring_import::unpack;
 use hairspring_program::circumstances::identity;
 use hairspring_result::fleet::{Fleet, MergeDocument, Options};
 use hairspring_result::json;
 use hairspring_view::text;
 use inputs::inputs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -128,8 +127,6 @@ fn read_all(files: &[Result<PathBuf, String>], stop: &AtomicBool) -> (Fleet, usi
     (fleet, files.len() - at)
 }
 
-/// Largest document that is read, in bytes.
-const MOST_BYTES: u64 = 256 << 20;
 /// A buffer that has grown beyond this size is given back.
 const USUAL_BYTES: usize = 4 << 20;
 
@@ -145,13 +142,6 @@ fn add(fleet: &mut Fleet, path: &Path, bytes: &mut Vec<u8>) {
 }
 
 fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<(), String> {
-    let stream = std::fs::File::open(path).and_then(unpack);
-    let read = stream.and_then(|stream| stream.take(MOST_BYTES + 1).read_to_end(bytes));
-    match read {
-        Err(error) => Err(error.to_string()),
-        Ok(length) if length as u64 > MOST_BYTES => {
-            Err(format!("is larger than {} MiB, the limit for a saved result", MOST_BYTES >> 20))
-        }
-        Ok(_) => Ok(()),
-    }
+    let stream = std::fs::File::open(path).and_then(unpack).map_err(|error| error.to_string())?;
+    read_bytes(stream, bytes)
 }

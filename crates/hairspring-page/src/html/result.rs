@@ -6,7 +6,6 @@ use super::{Sheet, Solved};
 use crate::Extras;
 use crate::svg::{Bar, Interval, Plot, budget, intervals, line, residuals};
 use hairspring_core::judge::Verdict;
-use hairspring_core::pipeline::BY_REQUEST;
 use hairspring_result::document::{BudgetEntry, MethodTable, Row};
 use hairspring_result::{Component, Finding, ResultDocument, Series};
 use hairspring_view::clean::{clean, cut};
@@ -14,7 +13,6 @@ use hairspring_view::format::{count, significant};
 use hairspring_view::page::Page;
 use hairspring_view::plot::{line_plot, residual_plot};
 use hairspring_view::{source_name, text};
-use std::collections::BTreeSet;
 
 /// Series with details of their own; the table has all.
 const MOST_DETAILS: usize = 16;
@@ -62,10 +60,8 @@ fn solved<'e>(
     extras: &Extras<'e>,
 ) -> Result<Option<Solved<'e>>, String> {
     let Some(table) = extras.table else { return Ok(None) };
-    let stages = document.results.iter().flat_map(|series| &series.stages);
-    let without = stages.filter(|stage| stage.did == BY_REQUEST).map(|stage| stage.stage.clone());
-    let without: BTreeSet<String> = without.collect();
-    let solved = Solved::solve(table, document.level(), without.into_iter().collect())?;
+    let without = document.without().into_iter().map(str::to_owned).collect();
+    let solved = Solved::solve(table, document.level(), without)?;
     let has_one = document.results.iter().any(|series| solved.has(&series.name));
     if has_one || document.results.is_empty() {
         return Ok(Some(solved));

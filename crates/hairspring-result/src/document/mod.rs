@@ -24,7 +24,9 @@ use crate::compare::CompareDocument;
 use hairspring_core::estimate::{Estimate, Source};
 use hairspring_core::judge::{Finding, Looks, Severity, Verdict, code, excludes, verdict_in_doubt};
 use hairspring_core::named::Named;
+use hairspring_core::pipeline::BY_REQUEST;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -368,6 +370,12 @@ impl ResultDocument {
             .flat_map(|series| series.components.values())
             .map(|component| &component.figure);
         figures.find_map(Figure::time).map_or(0.95, |time| time.level)
+    }
+
+    /// The stages that did not run because they were not to.
+    pub fn without(&self) -> BTreeSet<&str> {
+        let stages = self.results.iter().flat_map(|series| &series.stages);
+        stages.filter(|stage| stage.did == BY_REQUEST).map(|stage| stage.stage.as_str()).collect()
     }
 
     /// The document with the verdicts of its comparisons, which follow from the findings of its

@@ -20,6 +20,7 @@ pub use text::decode;
 
 use crate::{Form, json};
 use outline::Outline;
+use std::io::Read;
 
 mod asv;
 mod benchmark_dotnet;
@@ -91,6 +92,23 @@ impl Shape<'_> {
     /// Whether it is a JSON document with values under all of these paths.
     fn has(&self, paths: &[&str]) -> bool {
         matches!(self, Shape::Json(outline) if outline.has(paths))
+    }
+}
+
+/// Largest saved result that is read, in bytes.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Reads a saved result as a whole, behind what `bytes` has.
+///
+/// # Errors
+/// The system's error, or that it is too large.
+pub fn read_bytes(stream: impl Read, bytes: &mut Vec<u8>) -> Result<(), String> {
+    match stream.take(MOST_BYTES + 1).read_to_end(bytes) {
+        Err(error) => Err(error.to_string()),
+        Ok(length) if length as u64 > MOST_BYTES => {
+            Err(format!("is larger than {} MiB, the limit for a saved result", MOST_BYTES >> 20))
+        }
+        Ok(_) => Ok(()),
     }
 }
 
