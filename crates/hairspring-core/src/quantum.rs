@@ -46,9 +46,6 @@ const MOST_LENGTHS: usize = 4 * MOST_TIMES;
 const BY_CHANCE_IN_READINGS: f64 = 2e-3;
 /// The same where the readings are rounded, and many steps are tried.
 const BY_CHANCE_OF_ROUNDED: f64 = 1e-7;
-/// Finest step of readings that is looked for where they are rounded, in ticks. A finer one changes
-/// no result, and there are thousands to try.
-const FINEST_STEP: f64 = 1e-3;
 
 /// Collects times of one clock.
 #[derive(Debug, Clone, Default)]
@@ -290,7 +287,9 @@ pub fn step_of_readings(table: &Observations) -> Option<f64> {
     };
     // This step comes from the readings themselves, and is one of many that were tried.
     let least = least_sure(unit, used.len() as f64 - 2.0, BY_CHANCE_OF_ROUNDED);
-    let fitted = || lattice.rounded(unit, least.max(FINEST_STEP), |step, _| is_sure(step, 2.0));
+    // A finer step changes no result, and there are thousands to try.
+    let finest = 10f64.powi(*DIGITS.start()) / FINE_DIGIT;
+    let fitted = || lattice.rounded(unit, least.max(finest), |step, _| is_sure(step, 2.0));
     // A usual rate may be a multiple of the clock's own.
     let whole = |step: f64| {
         Some(lattice.common(step)).filter(|common| is_sure(*common, 1.0)).unwrap_or(step)

@@ -55,7 +55,13 @@ pub use variation::{inflation, lag_one_correlation, variance, variance_of_mean, 
 
 /// Median (the mean of the two middle values if their number is even); NaN for no values. Reorders
 /// the values.
-pub(crate) fn median(values: &mut [f64]) -> f64 {
+///
+/// ```
+/// use hairspring_core::estimate::{median, robust_sd};
+/// let mut values = [1.0, 9.0, 2.0, 3.0];
+/// assert_eq!((median(&mut values), robust_sd(&[1.0, 2.0, 4.0], 2.0)), (2.5, 1.4826));
+/// ```
+pub fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
     }
@@ -74,7 +80,7 @@ fn in_order(a: &f64, b: &f64) -> std::cmp::Ordering {
 
 /// Standard deviation about a middle by the median of the distances from it, as that of a normal
 /// distribution; NaN for no values.
-pub(crate) fn robust_sd(values: &[f64], middle: f64) -> f64 {
+pub fn robust_sd(values: &[f64], middle: f64) -> f64 {
     1.4826 * median(&mut values.iter().map(|value| (value - middle).abs()).collect::<Vec<f64>>())
 }
 

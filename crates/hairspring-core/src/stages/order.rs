@@ -16,9 +16,6 @@ limits! {
         Basis::Simulated("intervals_hold_where_errors_of_neighbours_are_alike");
 }
 
-/// Probability from which a high correlation is said to be there, and not just possible.
-const PROBABLY_HIGH: f64 = 0.5;
-
 pub(crate) const STAGE: Stage = Stage {
     name: "order",
     question: "Are the errors of neighbours alike, where readings were taken in the order of their \
@@ -56,7 +53,8 @@ fn finding(serial: &Serial) -> Option<Finding> {
     let (correlation, wider) = (serial.correlation, serial.wider.first()?.0);
     let severity = if serial.high >= MAY_BE_HIGH { Severity::Untrusted } else { Severity::Warning };
     let ordered = "the readings were taken in the order of their counts";
-    let message = if serial.high >= PROBABLY_HIGH {
+    let is_probable = serial.high >= 1.0 - serial.high;
+    let message = if is_probable {
         format!(
             "{ordered}, and the errors of neighbours are alike (correlation {correlation:.2}): a \
              drift during the run would be taken for time of the code"

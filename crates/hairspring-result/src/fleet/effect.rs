@@ -2,7 +2,7 @@
 
 use super::record::{Record, UNITS, place};
 use crate::document::Unit;
-use hairspring_core::estimate::{extreme_deviates, student_factor};
+use hairspring_core::estimate::{extreme_deviates, median, robust_sd, student_factor};
 use hairspring_core::math::ln;
 
 /// Fewest machines of a family among which one can lie too far from the others.
@@ -28,10 +28,9 @@ impl Middle {
     /// The middle of these records in a unit.
     pub fn of(records: &[Record], unit: Unit) -> Option<Middle> {
         let mut logs: Vec<f64> = records.iter().filter_map(|record| log(record, unit)).collect();
-        let middle = median(&mut logs)?;
-        let mut distances: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
-        let sd = 1.4826 * median(&mut distances)?;
-        (logs.len() >= FEWEST_TIMES).then_some(Middle { log: middle, sd, machines: logs.len() })
+        let log = median(&mut logs);
+        let found = Middle { log, sd: robust_sd(&logs, log), machines: logs.len() };
+        (logs.len() >= FEWEST_TIMES).then_some(found)
     }
 
     /// By how much a record is longer, as a logarithm.
@@ -50,12 +49,6 @@ impl Middle {
 
 fn log(record: &Record, unit: Unit) -> Option<f64> {
     record.positive(unit).filter(|_| record.is_trusted).map(ln)
-}
-
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let (below, above) = (values.get(values.len().checked_sub(1)? / 2)?, values[values.len() / 2]);
-    Some(f64::midpoint(*below, above))
 }
 
 /// How far a machine lies from its family in one unit.
@@ -126,12 +119,11 @@ pub fn odd(effects: &Effects, members: &[u32], unit: Unit, alpha: f64) -> Vec<u3
 /// median machine is divided by as much as its interval makes it vary more than the others.
 fn shrunk(effects: &[Effect]) -> Vec<f64> {
     let mut means: Vec<f64> = effects.iter().map(|effect| effect.mean().unwrap_or(0.0)).collect();
-    let center = median(&mut means.clone()).unwrap_or(0.0);
+    let center = median(&mut means.clone());
     means.iter_mut().for_each(|mean| *mean -= center);
     let variances = || effects.iter().map(|effect| (effect.width() / 1.96).powi(2));
-    let usual = median(&mut variances().collect::<Vec<f64>>()).unwrap_or(0.0);
-    let spread = median(&mut means.iter().map(|mean| mean.abs()).collect::<Vec<f64>>());
-    let all = (1.4826 * spread.unwrap_or(0.0)).powi(2).max(usual);
+    let usual = median(&mut variances().collect::<Vec<f64>>());
+    let all = robust_sd(&means, 0.0).powi(2).max(usual);
     let factor = |own: f64| if own > usual { (all / (all + own - usual)).sqrt() } else { 1.0 };
     means.iter().zip(variances()).map(|(mean, own)| mean * factor(own)).collect()
 }

@@ -10,7 +10,7 @@ use super::{Fleet, Options, tell};
 use crate::document::Unit;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::Source;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 /// One key in one family: a place among the records of the key.
@@ -167,14 +167,12 @@ const MOST_CHARACTERS: usize = 60;
 
 /// The means over families: of those that have a mean in the more frequent unit.
 fn across(families: &Families, machined: &Machined) -> Vec<Merged> {
-    let mut of_keys: HashMap<usize, Vec<&Merged>> = HashMap::new();
+    let mut of_keys: BTreeMap<usize, Vec<&Merged>> = BTreeMap::new();
     for (key, merged) in families.means() {
         of_keys.entry(key).or_default().push(merged);
     }
-    let mut keys: Vec<usize> = of_keys.keys().copied().collect();
-    keys.sort_unstable();
-    let of = |key: usize| machined.named(key, over(&of_keys[&key], machined.level));
-    keys.into_iter().map(of).collect()
+    let of = |(key, all): (usize, Vec<&Merged>)| machined.named(key, over(&all, machined.level));
+    of_keys.into_iter().map(of).collect()
 }
 
 fn over(families: &[&Merged], level: f64) -> Merged {
