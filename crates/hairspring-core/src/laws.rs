@@ -25,10 +25,14 @@ pub fn t_above(t: f64, dof: f64) -> f64 {
 
 /// What Student's variable is above with this probability, of at most a half.
 pub fn t_exceeded(chance: f64, dof: f64) -> f64 {
-    let log_scale = Beta::ln_beta(0.5, 0.5 * dof) + 0.5 * ln(dof);
-    let density = |t: f64| exp(-0.5 * (dof + 1.0) * ln(1.0 + t * t / dof) - log_scale);
     let from = normal_exceeded(chance);
-    root(from, |t| t_above(t, dof) - chance, density)
+    root(from, |t| t_above(t, dof) - chance, t_density(dof))
+}
+
+/// Density of Student's variable.
+pub fn t_density(dof: f64) -> impl Fn(f64) -> f64 {
+    let log_scale = Beta::ln_beta(0.5, 0.5 * dof) + 0.5 * ln(dof);
+    move |t: f64| exp(-0.5 * (dof + 1.0) * ln(1.0 + t * t / dof) - log_scale)
 }
 
 /// What a standard normal variable is above with this probability.
@@ -75,7 +79,7 @@ fn beta(x: f64, p: f64, q: f64) -> f64 {
 
 /// Where a function that falls from above 0 to below it, for arguments from 0 on, is 0; `slope` is
 /// by how much it falls.
-fn root(from: f64, value: impl Fn(f64) -> f64, slope: impl Fn(f64) -> f64) -> f64 {
+pub fn root(from: f64, value: impl Fn(f64) -> f64, slope: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high, mut at) = (0.0, f64::INFINITY, from);
     for _ in 0..MOST_STEPS {
         let off = value(at);

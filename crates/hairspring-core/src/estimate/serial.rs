@@ -9,7 +9,7 @@
 
 use super::algebra::{Cholesky, Matrix, dot};
 use super::interval::t_quantile;
-use crate::laws::t_above;
+use crate::laws::{root, t_above, t_density};
 use crate::limit::{Basis, limits};
 use crate::math::{exp, ln};
 
@@ -202,13 +202,16 @@ struct Mixture<'a> {
 impl Mixture<'_> {
     /// Half-width of the interval at a level.
     fn half_width(&self, level: f64) -> f64 {
+        let parts =
+            || self.weights.iter().zip(&self.sds).filter(|(weight, _)| **weight >= NO_WEIGHT);
         let outside = |half: f64| -> f64 {
-            let parts =
-                self.weights.iter().zip(&self.sds).filter(|(weight, _)| **weight >= NO_WEIGHT);
-            parts.map(|(weight, sd)| 2.0 * weight * t_above(half / sd, self.dof)).sum()
+            parts().map(|(weight, sd)| 2.0 * weight * t_above(half / sd, self.dof)).sum()
         };
-        let most = self.sds.iter().copied().fold(1.0, f64::max) * t_quantile(level, self.dof);
-        bisected(0.0, most, |half| outside(half) > 1.0 - level)
+        let density = t_density(self.dof);
+        let slope = |half: f64| -> f64 {
+            parts().map(|(weight, sd)| 2.0 * weight / sd * density(half / sd)).sum()
+        };
+        root(t_quantile(level, self.dof), |half| outside(half) - (1.0 - level), slope)
     }
 
     /// The standard deviation and degrees of freedom of the distribution that has the same interval
