@@ -173,6 +173,8 @@ fn measured(
     // Sources that cannot be read are reported before anything is measured.
     let sources: Vec<(String, Vec<Figure>)> =
         arguments.against.iter().map(|source| figures(source, &forms)).collect::<Result<_, _>>()?;
+    // So is a folder that cannot be written.
+    let kept = Kept::new(&arguments.shard, &identity())?;
     let budget =
         arguments.budget.unwrap_or_else(|| (PER_FORM * forms.len() as u32).max(LEAST_BUDGET));
     let settings =
@@ -186,13 +188,12 @@ fn measured(
     let compared: Vec<Comparison> =
         sources.iter().map(|(name, figures)| Comparison::new(&measured, name, figures)).collect();
     let environment = environment(&measured);
-    if let Some(kept) = Kept::new(&arguments.shard, &identity())? {
-        kept.write(&json::print(&document(&measured, &environment, &compared)))?;
-    }
-    arguments.report.print.print(
-        || json::print(&document(&measured, &environment, &compared)),
-        || printed(arguments, &measured, &environment, &compared),
-    )?;
+    let document = || json::print(&document(&measured, &environment, &compared));
+    kept.map_or(Ok(()), |kept| kept.write(&document()))?;
+    arguments
+        .report
+        .print
+        .print(document, || printed(arguments, &measured, &environment, &compared))?;
     let is_measured = measured.forms.iter().any(|form| form.throughput.cycles.is_ok());
     Ok(if is_measured { Outcome::Done } else { Outcome::Failed })
 }
