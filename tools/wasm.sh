@@ -9,9 +9,8 @@
 #   target/lab/index.html        the bench in the browser, in one file (docs/lab/)
 #   target/lab/solver.json       what `hairspring report --interactive` puts into its page
 #
-# wasm-bindgen is built once, into .cache. wasm-opt is not used: after the compiler's own
-# optimisation of the whole program it would save a few percent. Exit status 77: something is
-# missing.
+# wasm-bindgen is built once, into .cache. wasm-opt is not used: the module keeps to its limit
+# without it. Exit status 77: something is missing.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$ROOT"

@@ -293,7 +293,7 @@ fn widest(ticks: &[(f64, String)]) -> f64 {
 fn sample(ink: Ink, x: f64, y: f64) -> String {
     match ink {
         Ink::Used => circle(x, y, 3.0),
-        Ink::Out | Ink::OutDots => cross(x, y),
+        Ink::Out | Ink::OutDots => cross(x, y, 3.5),
         Ink::Dots => [-6.0, 0.0, 6.0].map(|beside| dot(x + beside, y)).concat(),
         Ink::Line | Ink::Guide | Ink::Interval => segment((x - 9.0, y), (x + 9.0, y)),
         Ink::Area | Ink::Other => bar((x - 7.0, y - 4.0), (x + 7.0, y + 4.0)),
@@ -312,9 +312,10 @@ pub fn circle(x: f64, y: f64, r: f64) -> String {
     format!("M{left} {}a{r} {r} 0 1 0 {twice} 0a{r} {r} 0 1 0-{twice} 0z", unit(y))
 }
 
-/// A cross.
-pub fn cross(x: f64, y: f64) -> String {
-    format!("M{} {}l7 7m0-7l-7 7", unit(x - 3.5), unit(y - 3.5))
+/// A cross that reaches so far to each side.
+pub fn cross(x: f64, y: f64, reach: f64) -> String {
+    let side = unit(2.0 * reach);
+    format!("M{} {}l{side} {side}m0-{side}l-{side} {side}", unit(x - reach), unit(y - reach))
 }
 
 /// A point, by the round ends of a line of no length.

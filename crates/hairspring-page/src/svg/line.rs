@@ -58,7 +58,7 @@ fn rows(chart: &mut Chart, points: &[Point]) {
     let used = points.iter().filter(|point| point.used);
     let used: String = used.map(|point| place(&point)).map(|(x, y)| circle(x, y, 3.0)).collect();
     let out = points.iter().filter(|point| !point.used);
-    let out: String = out.map(|point| place(&point)).map(|(x, y)| cross(x, y)).collect();
+    let out: String = out.map(|point| place(&point)).map(|(x, y)| cross(x, y, 3.5)).collect();
     chart.draw_with_key(Ink::Used, used, "row in use");
     chart.draw_with_key(Ink::Out, out, "row left out");
 }

@@ -58,7 +58,7 @@ pub fn readings(name: &str, series: &str, spots: &[Spot], unit: &str) -> Option<
 }
 
 fn small_cross(x: f64, y: f64) -> String {
-    cross(x, y).replace("7 7m0-7l-7 7", "3 3m0-3l-3 3")
+    cross(x, y, 1.5)
 }
 
 fn marks(places: &[(f64, f64)], mark: fn(f64, f64) -> String) -> String {
