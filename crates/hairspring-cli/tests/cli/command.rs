@@ -117,12 +117,15 @@ impl Hairspring {
         self
     }
 
-    /// A shell script in the folder that the command runs in.
+    /// A shell script in the folder that the command runs in. Another process writes it: a program
+    /// that is open for writing cannot be started ("Text file busy"), and what this process has
+    /// open, children that other tests start at the same time have open too until their `exec`.
     pub fn with_script(self, name: &str, lines: &str) -> Self {
-        use std::os::unix::fs::PermissionsExt;
-        let script = self.place.work().join(name);
-        std::fs::write(&script, format!("#!/bin/sh\n{lines}")).unwrap();
-        std::fs::set_permissions(script, PermissionsExt::from_mode(0o755)).unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "cat > \"$0\" && chmod 755 \"$0\"", name]).current_dir(self.place.work());
+        let mut shell = shell.stdin(Stdio::piped()).spawn().unwrap();
+        write!(shell.stdin.take().unwrap(), "#!/bin/sh\n{lines}").unwrap();
+        assert!(shell.wait().unwrap().success(), "{name} was not written");
         self
     }
 
