@@ -57,8 +57,8 @@ pub enum Error {
 pub(crate) const MORE_ROWS: &str = "add rows with other counts";
 
 /// A number with its noun: `1 row`, `2 rows`.
-pub(crate) fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

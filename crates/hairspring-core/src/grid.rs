@@ -62,10 +62,11 @@ impl Grid {
         let spans = spans(&placements, layouts);
         // Two at least: a variance needs two values.
         let each = if spans.len() > 1 { blocks.div_ceil(spans.len()).max(2) } else { blocks };
-        let parts = |(span, one): (usize, &Span)| {
-            let length = one.rounds.end - one.rounds.start;
-            let most = if spans.len() > 1 { length / (ROUNDS_OF_SPAN as u32 / 2) } else { length };
-            divided(&one.rounds, (each as u32).min(most).max(1))
+        let parts = |(span, span_of_rounds): (usize, &Span)| {
+            let length = span_of_rounds.rounds.end - span_of_rounds.rounds.start;
+            let most_blocks =
+                if spans.len() > 1 { length / (ROUNDS_OF_SPAN as u32 / 2) } else { length };
+            divided(&span_of_rounds.rounds, (each as u32).min(most_blocks).max(1))
                 .map(move |rounds| Block { rounds, span })
         };
         let blocks = spans.iter().enumerate().flat_map(parts).collect();
@@ -104,13 +105,13 @@ pub(crate) fn divided(rounds: &Range<u32>, parts: u32) -> impl Iterator<Item = R
 /// Groups of neighbouring placements with enough rounds each.
 fn spans(placements: &[Range<u32>], layouts: usize) -> Vec<Span> {
     let rounds: u32 = placements.iter().map(|one| one.end - one.start).sum();
-    let least = rounds.div_ceil(MOST_SPANS as u32).max(ROUNDS_OF_SPAN as u32);
+    let least_rounds = rounds.div_ceil(MOST_SPANS as u32).max(ROUNDS_OF_SPAN as u32);
     let mut spans: Vec<Span> = Vec::new();
-    for (at, one) in placements.iter().enumerate() {
+    for (at, placement) in placements.iter().enumerate() {
         match spans.last_mut() {
-            Some(last) if last.rounds.end - last.rounds.start < least => last.add(one),
+            Some(last) if last.rounds.end - last.rounds.start < least_rounds => last.add(placement),
             _ => spans.push(Span {
-                rounds: one.clone(),
+                rounds: placement.clone(),
                 layout: (layouts > 1).then_some(at % layouts),
                 placements: 1,
             }),

@@ -56,11 +56,11 @@ pub fn f_above(f: f64, dof: f64, dof_below: f64) -> f64 {
 }
 
 /// Probability of more than `least` of `of` events, each of which has this chance.
-pub fn more_events(least: u64, of: u64, chance: f64) -> f64 {
-    if least >= of {
+pub fn more_events(least_events: u64, of: u64, chance: f64) -> f64 {
+    if least_events >= of {
         return 0.0;
     }
-    beta(chance, (least + 1) as f64, (of - least) as f64)
+    beta(chance, (least_events + 1) as f64, (of - least_events) as f64)
 }
 
 /// What a chi-squared variable is below with this probability.
@@ -104,8 +104,8 @@ pub fn root(from: f64, value: impl Fn(f64) -> f64, slope: impl Fn(f64) -> f64) -
 mod tests {
     use super::*;
 
-    fn near(found: f64, expected: f64) {
-        assert!((found / expected - 1.0).abs() < 1e-11, "{found} {expected}");
+    fn near(value: f64, expected: f64) {
+        assert!((value / expected - 1.0).abs() < 1e-11, "{value} {expected}");
     }
 
     /// Closed forms: Student's distribution with one and two degrees of freedom.

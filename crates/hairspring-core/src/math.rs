@@ -64,7 +64,7 @@ mod tests {
     /// Values with all their bits: they hold on every target, unlike those of `f64`'s functions.
     #[test]
     fn last_digits_are_the_same_on_every_target() {
-        for (found, bits) in [
+        for (value, bits) in [
             (ln(1.1), 0x3fb8_663f_793c_46cc),
             (log2(3.3), 0x3ffb_8f38_88b9_3109),
             (log10(7.7), 0x3fec_5e21_cc1a_571c),
@@ -75,7 +75,7 @@ mod tests {
             (sin(1.9), 0x3fee_4817_1f1a_3857),
             (cos(2.1), 0xbfe0_27b3_0498_9eca),
         ] {
-            assert_eq!(found.to_bits(), bits, "{found}");
+            assert_eq!(value.to_bits(), bits, "{value}");
         }
         assert_eq!(sin_cos(1.9), (sin(1.9), cos(1.9)));
     }

@@ -283,16 +283,16 @@ pub fn weighed(table: &Observations, options: &Options) -> Result<Vec<Weighed>> 
             .and_then(|at| state.stages().get(at))
             .map(|stage| stage.name)
     };
-    let all = state.sheet.rows().flat_map(|row| state.sheet.row(row));
-    let mut all: Vec<Weighed> = all
+    let samples = state.sheet.rows().flat_map(|row| state.sheet.row(row));
+    let mut all_weighed: Vec<Weighed> = samples
         .map(|one| Weighed {
             reading: one.at,
             ticks: one.ticks,
             left_out_by: stage(state.sheet.mark(one.at)),
         })
         .collect();
-    all.sort_by_key(|one| one.reading);
-    Ok(all)
+    all_weighed.sort_by_key(|one| one.reading);
+    Ok(all_weighed)
 }
 
 /// The rows of a series, their means in blocks of rounds, and their readings in use with their

@@ -112,9 +112,9 @@ impl Lattice {
     fn is_of_recorder(&self, period: f64, digit: f64, hz: f64) -> bool {
         let (rate, longest) = (hz / period, self.times.iter().copied().fold(0.0, f64::max));
         let grid = if rate < 1e5 { 10.0 } else { 1e3 };
-        let known = 4.0 * rate * digit / longest;
-        known > 0.25 * grid
-            || off(rate, grid) <= known + 1e-3 * grid
+        let known_error = 4.0 * rate * digit / longest;
+        known_error > 0.25 * grid
+            || off(rate, grid) <= known_error + 1e-3 * grid
             || self.begins_at_0(period, digit, longest)
     }
 
@@ -122,13 +122,13 @@ impl Lattice {
     /// that the longest distance shows.
     fn begins_at_0(&self, period: f64, digit: f64, longest: f64) -> bool {
         let first = self.first.unwrap_or(0.0).abs();
-        let known = period * digit / longest;
+        let known_error = period * digit / longest;
         let mut absolute: Vec<Length> =
             self.times.iter().map(|time| length(first + time, digit)).collect();
         absolute.sort_unstable_by(|a, b| a.length.total_cmp(&b.length));
         // Where the first edge is so late that the period does not tell, it may be so.
-        first * known > 0.25 * period * period
-            || !within(&absolute, (period - known, period + known)).is_empty()
+        first * known_error > 0.25 * period * period
+            || !within(&absolute, (period - known_error, period + known_error)).is_empty()
     }
 
     /// How many distances of neighbours differ by more than their digits, but for the first ones,
@@ -189,7 +189,12 @@ impl Lattice {
     /// The greatest period of which all times are multiples but for their last digit, and that is
     /// sure enough as the `tried`th one.
     /// Shorter ones than `least` cannot be sure.
-    fn rounded(&self, digit: f64, least: f64, is_sure: impl Fn(f64, f64) -> bool) -> Option<f64> {
+    fn rounded(
+        &self,
+        digit: f64,
+        least_period: f64,
+        is_sure: impl Fn(f64, f64) -> bool,
+    ) -> Option<f64> {
         let lengths = self.lengths(digit);
         let shortest = lengths.first()?;
         (1..=MOST_PARTS)
@@ -199,7 +204,7 @@ impl Lattice {
                     (shortest.length - shortest.bound, shortest.length + shortest.bound);
                 (of, low / of, high / of)
             })
-            .take_while(|(_, _, high)| *high >= least.max(LEAST_DIGITS * digit))
+            .take_while(|(_, _, high)| *high >= least_period.max(LEAST_DIGITS * digit))
             .filter_map(|(tried, low, high)| {
                 let (low, high) =
                     *within(&lengths, (low.max(LEAST_DIGITS * digit), high)).first()?;
@@ -286,10 +291,11 @@ pub fn step_of_readings(table: &Observations) -> Option<f64> {
             .find(|step| is_sure(*step, 0.0) && lattice.is_believed(*step, unit, unit, BY_CHANCE))
     };
     // This step comes from the readings themselves, and is one of many that were tried.
-    let least = least_sure(unit, used.len() as f64 - 2.0, BY_CHANCE_OF_ROUNDED);
+    let least_sure_step = least_sure(unit, used.len() as f64 - 2.0, BY_CHANCE_OF_ROUNDED);
     // A finer step changes no result, and there are thousands to try.
     let finest = 10f64.powi(*DIGITS.start()) / FINE_DIGIT;
-    let fitted = || lattice.rounded(unit, least.max(finest), |step, _| is_sure(step, 2.0));
+    let fitted =
+        || lattice.rounded(unit, least_sure_step.max(finest), |step, _| is_sure(step, 2.0));
     // A usual rate may be a multiple of the clock's own.
     let whole = |step: f64| {
         Some(lattice.common(step)).filter(|common| is_sure(*common, 1.0)).unwrap_or(step)

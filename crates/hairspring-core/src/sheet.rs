@@ -97,15 +97,16 @@ impl<'t> Sheet<'t> {
     /// # Cost
     /// About 2 ns and a byte for each reading; five more bytes if some stage asks for them row by
     /// row, and four for a table that is not in the order of its rounds.
-    pub fn new(table: &'t Observations, wanted: &[SeriesId]) -> Sheet<'t> {
-        let is_wanted =
-            |row: RowId| wanted.is_empty() || wanted.contains(&table.rows()[row as usize].series);
-        let wanted: Vec<bool> = (0..table.rows().len() as RowId).map(is_wanted).collect();
+    pub fn new(table: &'t Observations, wanted_series: &[SeriesId]) -> Sheet<'t> {
+        let is_wanted = |row: RowId| {
+            wanted_series.is_empty() || wanted_series.contains(&table.rows()[row as usize].series)
+        };
+        let wanted_rows: Vec<bool> = (0..table.rows().len() as RowId).map(is_wanted).collect();
         let (mut numbers, mut latest, mut is_sorted, mut flags) =
             (vec![0_u32; table.rows().len()], 0, true, Flags::NONE);
         let mut rounds = 0;
         for reading in table.readings() {
-            numbers[reading.row as usize] += u32::from(wanted[reading.row as usize]);
+            numbers[reading.row as usize] += u32::from(wanted_rows[reading.row as usize]);
             is_sorted &= reading.round >= latest;
             latest = reading.round;
             rounds = rounds.max(reading.round.saturating_add(1));
@@ -279,8 +280,8 @@ impl<'t> Sheet<'t> {
             .enumerate()
             .for_each(|(row, number)| starts[row + 1] = starts[row] + number);
         let (mut next, mut places) = (starts.clone(), vec![0; self.len()]);
-        let all = 0..self.rounds;
-        let rows = self.places(&all).map(|at| (at, self.reading(at).row));
+        let all_rounds = 0..self.rounds;
+        let rows = self.places(&all_rounds).map(|at| (at, self.reading(at).row));
         for (at, row) in rows.filter(|(_, row)| self.number_of(*row) > 0) {
             let place = &mut next[row as usize];
             places[*place as usize] = at as u32;
@@ -305,9 +306,9 @@ impl<'t> Sheet<'t> {
         let mut sums = vec![vec![(0.0, 0); stages + 1]; self.numbers.len()];
         let mut factor = Factor::of(&self.clock);
         for (at, mark) in self.marks.iter().enumerate().filter(|(_, mark)| **mark != USED_MARK) {
-            let (row, one) = self.sample(at, &mut factor);
+            let (row, sample) = self.sample(at, &mut factor);
             let sum = &mut sums[row as usize][usize::from(*mark)];
-            *sum = (sum.0 + one.ticks, sum.1 + 1);
+            *sum = (sum.0 + sample.ticks, sum.1 + 1);
         }
         sums
     }

@@ -100,12 +100,13 @@ impl Core {
                 let id = table.series(name);
                 for copies in copies {
                     let row = table.row(id, &[copies]);
-                    let (taken, guard) =
+                    let (taken_cycles, guard) =
                         self.reading(copies * cycles, *slower, present, &mut random);
                     let jitter =
                         if self.jitter > 0.0 { self.jitter * normal(&mut random) } else { 0.0 };
-                    let taken = taken * (1.0 + jitter);
-                    let ticks = self.floor(taken * rate + 0.8 * normal(&mut random), &mut random);
+                    let cycles_with_jitter = taken_cycles * (1.0 + jitter);
+                    let ticks = self
+                        .floor(cycles_with_jitter * rate + 0.8 * normal(&mut random), &mut random);
                     let guard = self.floor(guard * rate, &mut random).max(1.0) as u32;
                     table.push_guarded(
                         row,
@@ -136,16 +137,16 @@ impl Core {
     ) -> (f64, f64) {
         let (idle, busy) = self.stalls;
         let mut active = present && random.random::<f64>() < busy / (idle + busy);
-        let mut left = exponential(random, if active { busy } else { idle });
+        let mut left_in_phase = exponential(random, if active { busy } else { idle });
         let mut pass = |mut length: f64, random: &mut Pcg64Mcg| -> f64 {
             let mut with = 0.0;
             while length > 0.0 {
-                let part = length.min(left);
+                let part = length.min(left_in_phase);
                 with += if active { part } else { 0.0 };
-                (length, left) = (length - part, left - part);
-                if left <= 0.0 {
+                (length, left_in_phase) = (length - part, left_in_phase - part);
+                if left_in_phase <= 0.0 {
                     active = present && !active;
-                    left = exponential(random, if active { busy } else { idle });
+                    left_in_phase = exponential(random, if active { busy } else { idle });
                 }
             }
             with

@@ -20,8 +20,8 @@ pub struct Moments {
     count: u64,
     mean: f64,
     squares: f64,
-    least: Extreme,
-    most: Extreme,
+    least_value: Extreme,
+    most_value: Extreme,
 }
 
 impl Moments {
@@ -31,11 +31,11 @@ impl Moments {
         let distance = value - self.mean;
         self.mean += distance / self.count as f64;
         self.squares += distance * (value - self.mean);
-        if self.count == 1 || value < self.least.value {
-            self.least = Extreme { value, cycle };
+        if self.count == 1 || value < self.least_value.value {
+            self.least_value = Extreme { value, cycle };
         }
-        if self.count == 1 || value > self.most.value {
-            self.most = Extreme { value, cycle };
+        if self.count == 1 || value > self.most_value.value {
+            self.most_value = Extreme { value, cycle };
         }
     }
 
@@ -56,12 +56,12 @@ impl Moments {
 
     /// The smallest value.
     pub fn least(&self) -> Extreme {
-        self.least
+        self.least_value
     }
 
     /// The largest value.
     pub fn most(&self) -> Extreme {
-        self.most
+        self.most_value
     }
 }
 

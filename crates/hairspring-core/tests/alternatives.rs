@@ -19,24 +19,24 @@ fn trial(seed: u64, alike: bool) -> (bool, f64) {
     for (name, time) in [("one", 1_000.0), ("other", 1_020.0)] {
         let series = table.series(name);
         for (copies, common) in COPIES.iter().zip(&departs) {
-            let own = if alike { *common } else { normal(10.0) };
+            let own_departure = if alike { *common } else { normal(10.0) };
             let row = table.row(series, &[*copies]);
             (0..40).for_each(|round| {
-                table.push(row, round, 300.0 + time * copies + own + normal(5.0))
+                table.push(row, round, 300.0 + time * copies + own_departure + normal(5.0))
             });
         }
     }
-    let found = assess(&table, &Question::default()).unwrap();
-    let ratio = found.comparisons[0].ratio;
+    let assessment = assess(&table, &Question::default()).unwrap();
+    let ratio = assessment.comparisons[0].ratio;
     (ratio.contains(1.02), ratio.half_width())
 }
 
 #[test]
 fn ratios_hold_whether_rows_depart_alike_or_not_and_are_closer_if_they_do() {
     let run = |alike: bool| {
-        let all: Vec<(bool, f64)> = (0..TRIALS).map(|seed| trial(seed, alike)).collect();
-        let held = all.iter().filter(|one| one.0).count() as f64 / TRIALS as f64;
-        (held, all.iter().map(|one| one.1).sum::<f64>() / TRIALS as f64)
+        let outcomes: Vec<(bool, f64)> = (0..TRIALS).map(|seed| trial(seed, alike)).collect();
+        let held = outcomes.iter().filter(|one| one.0).count() as f64 / TRIALS as f64;
+        (held, outcomes.iter().map(|one| one.1).sum::<f64>() / TRIALS as f64)
     };
     let (alike, apart) = (run(true), run(false));
     println!("share that holds and half-width: alike {alike:?}, each by itself {apart:?}");

@@ -124,12 +124,14 @@ fn trial(seed: u64, case: Case) -> Trial {
     read_rounds(&mut random, case, &mut table, &rows);
     let options =
         Options { departure_follows_counts: true, repeats: Repeats::Calm, ..Options::default() };
-    let found = assess(&table, &Question { options, ..Question::default() }).unwrap();
+    let assessment = assess(&table, &Question { options, ..Question::default() }).unwrap();
     let off = |at: usize| {
-        let cycles = found.series[0].components[at].time.cycles.as_ref().unwrap().estimate(0.95);
+        let cycles =
+            assessment.series[0].components[at].time.cycles.as_ref().unwrap().estimate(0.95);
         (cycles.value - CYCLES[at]).abs() / cycles.half_width()
     };
-    let preempted = found.series[0].findings.iter().find(|finding| finding.is(code::DISTURBED));
+    let preempted =
+        assessment.series[0].findings.iter().find(|finding| finding.is(code::DISTURBED));
     let disturbed = preempted.map_or(0.0, |finding| finding.number("share_percent").unwrap());
     Trial { off: (0..BLOCKS).map(off).collect(), disturbed }
 }
@@ -174,9 +176,9 @@ fn calls_that_wait_for_memory_while_the_clock_steps_are_not_disturbed() {
 #[test]
 fn interrupted_readings_are_left_out_while_the_clock_steps() {
     // A group of repeats with several of them is left out as a whole.
-    for (case, most) in [(SHORT_CALLS, 15.0), (LONG_CALLS, 6.0)] {
+    for (case, most_percent) in [(SHORT_CALLS, 15.0), (LONG_CALLS, 6.0)] {
         let share = disturbed(Case { interrupted: 0.04, ..case });
-        assert!(share > 3.0 && share < most, "{case:?}: {share} %");
+        assert!(share > 3.0 && share < most_percent, "{case:?}: {share} %");
     }
 }
 

@@ -27,14 +27,14 @@ fn corpus() -> PathBuf {
 }
 
 fn machines() -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = std::fs::read_dir(corpus())
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(corpus())
         .unwrap()
         .map(|one| one.unwrap().path())
         .filter(|one| one.is_dir())
         .collect();
-    all.sort();
-    assert!(all.len() >= 2, "the corpus has tables of two machines at least");
-    all
+    folders.sort();
+    assert!(folders.len() >= 2, "the corpus has tables of two machines at least");
+    folders
 }
 
 fn cases(machine: &Path) -> Vec<Case> {
@@ -126,14 +126,14 @@ fn check_views(file: &str, assessment: &Assessment) {
 /// How many intervals of known lengths hold.
 #[derive(Default)]
 struct Held {
-    all: usize,
+    all_intervals: usize,
     held: usize,
     wrong: Vec<String>,
 }
 
 impl Held {
     fn count(&mut self, file: &str, truth: f64, time: &Estimate, is_trusted: bool) {
-        self.all += 1;
+        self.all_intervals += 1;
         self.held += usize::from(time.contains(truth));
         let off = (time.value / truth - 1.0).abs();
         if is_trusted && off > 0.01 && !time.contains(truth) {
@@ -148,9 +148,9 @@ fn results_of_the_corpus_are_those_of_before_and_hold() {
         let (mut lines, mut held) =
             (String::from("file,cycles,low,high,init,low,high,worst\n"), Held::default());
         for case in cases(&machine) {
-            let found = assessed(&machine, &case);
-            check_views(&case.file, &found);
-            let series = &found.series[0];
+            let assessment = assessed(&machine, &case);
+            check_views(&case.file, &assessment);
+            let series = &assessment.series[0];
             let (time, init) = (in_cycles(series, 0), in_cycles(series, 1));
             lines += &format!("{},{},{},{}\n", case.file, shown(time), shown(init), worst(series));
             for (truth, time) in [(case.truth, time), (case.init, init)] {
@@ -167,12 +167,12 @@ fn results_of_the_corpus_are_those_of_before_and_hold() {
             held.wrong
         );
         assert!(
-            held.all > 50 && held.held as f64 >= 0.94 * held.all as f64,
+            held.all_intervals > 50 && held.held as f64 >= 0.94 * held.all_intervals as f64,
             "{} of {} intervals hold",
             held.held,
-            held.all
+            held.all_intervals
         );
-        println!("{}: {} of {} intervals hold", machine.display(), held.held, held.all);
+        println!("{}: {} of {} intervals hold", machine.display(), held.held, held.all_intervals);
         expect_test::expect_file![machine.join("expected.csv")].assert_eq(&lines);
     }
 }

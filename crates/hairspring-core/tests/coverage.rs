@@ -82,12 +82,12 @@ fn coverage(noise: Noise, quantum: f64) -> f64 {
 
 fn check(name: &str, noise: Noise) {
     for quantum in [0.0, 2.0, 26.0] {
-        let found = coverage(noise, quantum);
-        println!("{name}, quantum {quantum}: {:.1} %", 100.0 * found);
+        let covered_share = coverage(noise, quantum);
+        println!("{name}, quantum {quantum}: {:.1} %", 100.0 * covered_share);
         assert!(
-            (0.93..=0.97).contains(&found),
+            (0.93..=0.97).contains(&covered_share),
             "{name} with a quantum of {quantum}: the 95 % interval covered {:.1} %",
-            100.0 * found
+            100.0 * covered_share
         );
     }
 }

@@ -33,7 +33,7 @@ struct Machine {
     /// Share by which a co-runner slows code; 0 while there is none.
     slower: f64,
     /// Groups of repeats until the co-runner comes or goes.
-    left: u32,
+    groups_left: u32,
     load: Load,
 }
 
@@ -49,13 +49,14 @@ struct Load {
 
 impl Machine {
     fn group(&mut self) -> f64 {
-        if self.left == 0 {
+        if self.groups_left == 0 {
             let comes = self.slower == 0.0 && self.load.here > 0.0;
             self.slower = if comes { self.random.random_range(0.02..self.load.slows) } else { 0.0 };
             let mean = if comes { self.load.here } else { self.load.away };
-            self.left = 1 + (-mean * (1.0 - self.random.random::<f64>()).ln()).min(1e9) as u32;
+            self.groups_left =
+                1 + (-mean * (1.0 - self.random.random::<f64>()).ln()).min(1e9) as u32;
         }
-        self.left -= 1;
+        self.groups_left -= 1;
         let hit = if self.random.random_bool(self.load.hit) {
             self.random.random_range(0.05..0.6)
         } else {
@@ -148,7 +149,7 @@ fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
     let mut machine = Machine {
         random: Pcg64Mcg::seed_from_u64(seed + 1_000_000),
         slower: 0.0,
-        left: 1 + (seed % 50) as u32,
+        groups_left: 1 + (seed % 50) as u32,
         load,
     };
     let (mut table, mut rows) = rows(&mut random);
@@ -161,9 +162,9 @@ fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
         },
         ..Question::default()
     };
-    let found = assess(&table, &question).unwrap();
+    let assessment = assess(&table, &question).unwrap();
     let part = |at: usize| {
-        let time = &found.series[0].components[at].time;
+        let time = &assessment.series[0].components[at].time;
         let cycles = time
             .cycles
             .as_ref()
@@ -181,13 +182,13 @@ fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
 fn coverage(name: &str, rounds: u32, load: Load) -> (f64, f64) {
     let runs: Vec<Vec<(bool, f64, f64)>> =
         (0..TRIALS).map(|seed| trial(seed, rounds, load)).collect();
-    let all: Vec<(bool, f64, f64)> = runs.iter().flatten().copied().collect();
+    let outcomes: Vec<(bool, f64, f64)> = runs.iter().flatten().copied().collect();
     let share = |is: &dyn Fn(&(bool, f64, f64)) -> bool, of: &[(bool, f64, f64)]| {
         of.iter().filter(|one| is(one)).count() as f64 / of.len() as f64
     };
-    let (held, twice) = (share(&|one| one.0, &all), share(&|one| one.1 > 2.0, &all));
+    let (held, twice) = (share(&|one| one.0, &outcomes), share(&|one| one.1 > 2.0, &outcomes));
     let together = runs.iter().filter(|run| share(&|one| !one.0, run) > 0.3).count();
-    let half = all.iter().map(|one| one.2).sum::<f64>() / all.len() as f64;
+    let half = outcomes.iter().map(|one| one.2).sum::<f64>() / outcomes.len() as f64;
     println!(
         "{name}, {rounds} rounds: {:.1} % hold, {:.1} % off twice, {together} runs with 30 % \
          outside, half-width {half:.2}",
@@ -204,7 +205,7 @@ const LONG_EPISODES: Load = Load { away: 600.0, here: 300.0, slows: 0.15, hit: 0
 
 #[test]
 fn intervals_hold_with_few_rounds_on_a_loaded_machine() {
-    for (rounds, least, most_twice) in
+    for (rounds, least_held, most_twice) in
         [(16, 0.88, 0.05), (24, 0.92, 0.015), (32, 0.94, 0.015), (64, 0.93, 0.005)]
     {
         for (name, load) in [
@@ -215,7 +216,7 @@ fn intervals_hold_with_few_rounds_on_a_loaded_machine() {
         ] {
             let (held, twice) = coverage(name, rounds, load);
             assert!(
-                held > least && twice < most_twice,
+                held > least_held && twice < most_twice,
                 "{name}, {rounds} rounds: {held} hold, {twice} off by twice the interval"
             );
         }

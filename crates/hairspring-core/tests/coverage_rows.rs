@@ -60,22 +60,22 @@ fn trial(seed: u64, departs: Departs, options: &Options) -> [(bool, f64); 2] {
         }
     }
     let solution = solve(&table, series, options).unwrap();
-    let found = |at: usize| {
+    let outcome_of = |at: usize| {
         (
             solution.components[at].ticks.contains(PARTS[at]),
             solution.components[at].ticks.half_width(),
         )
     };
-    [found(0), found(1)]
+    [outcome_of(0), outcome_of(1)]
 }
 
 /// Share of the intervals that contain the true time, and their mean half-width.
 fn coverage(name: &str, departs: Departs, departure_follows_counts: bool) -> (f64, f64) {
     let options = Options { departure_follows_counts, ..Options::default() };
-    let all: Vec<(bool, f64)> =
+    let outcomes: Vec<(bool, f64)> =
         (0..TRIALS).flat_map(|seed| trial(seed, departs, &options)).collect();
-    let held = all.iter().filter(|one| one.0).count() as f64 / all.len() as f64;
-    let half = all.iter().map(|one| one.1).sum::<f64>() / all.len() as f64;
+    let held = outcomes.iter().filter(|one| one.0).count() as f64 / outcomes.len() as f64;
+    let half = outcomes.iter().map(|one| one.1).sum::<f64>() / outcomes.len() as f64;
     println!(
         "{name}, {departure_follows_counts}: {:.1} % hold, half-width {half:.3}",
         100.0 * held

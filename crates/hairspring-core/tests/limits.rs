@@ -76,10 +76,14 @@ fn the_page_of_limits_is_current() {
 
 #[test]
 fn limits_are_few_and_have_names_units_and_origins() {
-    let all: Vec<&Limit> = limits().into_iter().flat_map(|(_, limits)| limits).collect();
-    assert!(all.iter().all(|limit| limit.name.contains('_')
+    let all_limits: Vec<&Limit> = limits().into_iter().flat_map(|(_, limits)| limits).collect();
+    assert!(all_limits.iter().all(|limit| limit.name.contains('_')
         && limit.value.is_finite()
         && !limit.decides.trim().is_empty()));
-    assert!(all.iter().all(|limit| !limit.basis.parts().1.is_empty()));
-    assert!(all.len() <= 112, "{} limits: does a new one replace an older one?", all.len());
+    assert!(all_limits.iter().all(|limit| !limit.basis.parts().1.is_empty()));
+    assert!(
+        all_limits.len() <= 112,
+        "{} limits: does a new one replace an older one?",
+        all_limits.len()
+    );
 }

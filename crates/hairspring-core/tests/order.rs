@@ -71,10 +71,10 @@ fn intervals_hold_where_errors_of_neighbours_are_alike() {
     for number in [10, 30, 100] {
         for correlation in [0.0, 0.3, 0.5, 0.7, 0.9] {
             for follow in [false, true] {
-                let seen = seen(number, correlation, follow, &[]);
-                assert!(seen.misled <= 0.09, "{number} {correlation} {follow}: {seen:?}");
+                let outcome = seen(number, correlation, follow, &[]);
+                assert!(outcome.misled <= 0.09, "{number} {correlation} {follow}: {outcome:?}");
                 if number >= 30 && correlation < 0.9 {
-                    assert!(seen.held >= 0.9, "{number} {correlation} {follow}: {seen:?}");
+                    assert!(outcome.held >= 0.9, "{number} {correlation} {follow}: {outcome:?}");
                 }
             }
         }

@@ -48,8 +48,8 @@ fn trial(seed: u64, repeats: Repeats, quantum: f64) -> (usize, f64) {
         }
     }
     let options = Options { departure_follows_counts: true, repeats, ..Options::default() };
-    let found = solve(&table, series, &options).unwrap();
-    let parts = || found.components.iter().zip(TIMES);
+    let solution = solve(&table, series, &options).unwrap();
+    let parts = || solution.components.iter().zip(TIMES);
     let held = parts().filter(|(part, time)| part.ticks.contains(*time)).count();
     (held, parts().map(|(part, _)| part.ticks.half_width()).sum::<f64>() / TIMES.len() as f64)
 }
@@ -57,10 +57,11 @@ fn trial(seed: u64, repeats: Repeats, quantum: f64) -> (usize, f64) {
 /// The share of intervals that hold, and their mean half-width.
 fn run(repeats: Repeats, quantum: f64) -> (f64, f64) {
     const TRIALS: u64 = 60;
-    let all: Vec<(usize, f64)> = (0..TRIALS).map(|seed| trial(seed, repeats, quantum)).collect();
-    let held =
-        all.iter().map(|one| one.0).sum::<usize>() as f64 / (TRIALS as usize * TIMES.len()) as f64;
-    (held, all.iter().map(|one| one.1).sum::<f64>() / TRIALS as f64)
+    let outcomes: Vec<(usize, f64)> =
+        (0..TRIALS).map(|seed| trial(seed, repeats, quantum)).collect();
+    let held = outcomes.iter().map(|one| one.0).sum::<usize>() as f64
+        / (TRIALS as usize * TIMES.len()) as f64;
+    (held, outcomes.iter().map(|one| one.1).sum::<f64>() / TRIALS as f64)
 }
 
 #[test]

@@ -37,10 +37,10 @@ const COPIES: [u32; 9] = [1, 2, 3, 4, 6, 8, 10, 12, 16];
 #[test]
 fn overhead_is_separated_from_the_slope() {
     for overhead in [0.0, 8.5, 1e6] {
-        let found = solved(&line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + overhead));
-        assert!((found.components[0].ticks.value - 100.0).abs() < 0.02);
-        assert!(found.components[0].ticks.contains(100.0));
-        assert!((found.overhead.unwrap().value - overhead).abs() < 0.2);
+        let solution = solved(&line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + overhead));
+        assert!((solution.components[0].ticks.value - 100.0).abs() < 0.02);
+        assert!(solution.components[0].ticks.contains(100.0));
+        assert!((solution.overhead.unwrap().value - overhead).abs() < 0.2);
     }
 }
 
@@ -48,12 +48,13 @@ fn overhead_is_separated_from_the_slope() {
 fn bend_at_few_copies_is_left_out_and_listed() {
     // A fence hides part of the first copies.
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) - 40.0 / f64::from(n * n * n));
-    let found = solved(&table);
+    let solution = solved(&table);
     assert!(
-        found.rows.iter().any(|row| row.counts == [1.0] && row.left_out == Some(LeftOut::Bend))
+        solution.rows.iter().any(|row| row.counts == [1.0] && row.left_out == Some(LeftOut::Bend))
     );
     assert!(
-        found.components[0].ticks.contains(100.0) && found.components[0].ticks.half_width() < 0.5
+        solution.components[0].ticks.contains(100.0)
+            && solution.components[0].ticks.half_width() < 0.5
     );
 }
 
@@ -69,11 +70,12 @@ fn short_rows_that_alone_check_another_are_no_bend() {
         let row = table.row(series, &counts);
         (0..64).for_each(|round| table.push(row, round, time + 0.5 * f64::from(round % 2)));
     }
-    let found = solved(&table);
-    assert!(found.rows.iter().all(|row| row.left_out != Some(LeftOut::Bend)));
-    let chain = &found.components[0].ticks;
+    let solution = solved(&table);
+    assert!(solution.rows.iter().all(|row| row.left_out != Some(LeftOut::Bend)));
+    let chain = &solution.components[0].ticks;
     assert!(
-        chain.half_width() > 0.5 && found.lack_of_fit.as_ref().is_some_and(|lack| lack.p < 0.001),
+        chain.half_width() > 0.5
+            && solution.lack_of_fit.as_ref().is_some_and(|lack| lack.p < 0.001),
         "{chain:?}"
     );
 }
@@ -81,15 +83,15 @@ fn short_rows_that_alone_check_another_are_no_bend() {
 #[test]
 fn outlier_row_is_left_out_and_listed() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + if n == 10 { 300.0 } else { 0.0 });
-    let found = solved(&table);
-    let off: Vec<&[f64]> = found
+    let solution = solved(&table);
+    let off: Vec<&[f64]> = solution
         .rows
         .iter()
         .filter(|row| row.left_out == Some(LeftOut::OffLine))
         .map(|row| &row.counts[..])
         .collect();
     assert_eq!(off, [[10.0]]);
-    assert!((found.components[0].ticks.value - 100.0).abs() < 0.02);
+    assert!((solution.components[0].ticks.value - 100.0).abs() < 0.02);
     let all = solve(&table, 0, &Options { leave_rows_out: false, ..Options::default() }).unwrap();
     assert_eq!(all.rows_used(), (9, 0));
 }
@@ -100,10 +102,10 @@ fn with_rare(rare: &[f64]) -> Solution {
     let mut table = Observations::new(vec!["often".into(), "rare".into()]);
     let series = table.series("main");
     for at in 0..400u32 {
-        let own = rare.get(at as usize).copied();
-        let off = own.unwrap_or(if at % 10 == 9 { 3_000.0 } else { 0.0 });
-        let row =
-            table.row_apart(series, &[f64::from(1 + at % 8), f64::from(u8::from(own.is_some()))]);
+        let own_excess = rare.get(at as usize).copied();
+        let off = own_excess.unwrap_or(if at % 10 == 9 { 3_000.0 } else { 0.0 });
+        let row = table
+            .row_apart(series, &[f64::from(1 + at % 8), f64::from(u8::from(own_excess.is_some()))]);
         (0..64).for_each(|round| {
             table.push(
                 row,
@@ -176,12 +178,12 @@ fn rows_that_alone_check_each_other_are_kept_however_far_off() {
 #[test]
 fn curve_is_reported_as_non_linear() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + 4.0 * f64::from(n * n));
-    let found = assess(&table, &Question::default()).unwrap();
-    let worst = found.series[0].findings.iter().find(|finding| finding.is(code::NON_LINEAR));
+    let assessment = assess(&table, &Question::default()).unwrap();
+    let worst = assessment.series[0].findings.iter().find(|finding| finding.is(code::NON_LINEAR));
     assert!(
         worst.is_some_and(|finding| finding.severity >= Severity::Warning),
         "{:?}",
-        found.series[0].findings
+        assessment.series[0].findings
     );
 }
 
@@ -194,10 +196,10 @@ fn flagged_readings_and_spikes_are_counted_but_not_used() {
     for round in 0..20 {
         table.push_flagged(row, round, 9e9, Flags::SWITCHED);
     }
-    let found = solved(&table);
-    assert!((found.components[0].ticks.value - 100.0).abs() < 0.05);
-    assert_eq!(found.readings, table.readings().len());
-    assert!(found.readings_used < found.readings - 20);
+    let solution = solved(&table);
+    assert!((solution.components[0].ticks.value - 100.0).abs() < 0.05);
+    assert_eq!(solution.readings, table.readings().len());
+    assert!(solution.readings_used < solution.readings - 20);
 }
 
 #[test]
@@ -211,9 +213,9 @@ fn init_and_body_are_separated() {
             table.push(row, round, 30.0 * f64::from(n) + 120.0 * f64::from(m) + 60.0 + wobble);
         }
     }
-    let found = solved(&table);
-    assert!((found.component("body").unwrap().ticks.value - 30.0).abs() < 0.2);
-    assert!((found.component("init").unwrap().ticks.value - 120.0).abs() < 0.2);
+    let solution = solved(&table);
+    assert!((solution.component("body").unwrap().ticks.value - 30.0).abs() < 0.2);
+    assert!((solution.component("init").unwrap().ticks.value - 120.0).abs() < 0.2);
 }
 
 #[test]
@@ -223,10 +225,10 @@ fn inseparable_components_are_reported_as_a_combination() {
         .flat_map(|n| (0..6).map(move |i| format!("{n},{n},{}\n", 150 * n + 60 + i % 2)))
         .collect();
     let table = read_csv(format!("body,init,ticks\n{rows}").as_bytes()).unwrap();
-    let found = solved(&table);
-    assert_eq!(found.components.len(), 1);
-    assert_eq!(found.components[0].name, "body + init");
-    assert!((found.components[0].ticks.value - 150.0).abs() < 0.2);
+    let solution = solved(&table);
+    assert_eq!(solution.components.len(), 1);
+    assert_eq!(solution.components[0].name, "body + init");
+    assert!((solution.components[0].ticks.value - 150.0).abs() < 0.2);
 }
 
 #[test]
@@ -264,8 +266,9 @@ fn too_few_rows_are_an_error_with_numbers() {
 #[test]
 fn time_below_resolution_gets_an_upper_bound() {
     let table = line(&COPIES, 64, |_, _| 60.0);
-    let found = assess(&table, &Question::default()).unwrap();
-    let below = found.series[0].findings.iter().find(|finding| finding.is(code::BELOW_RESOLUTION));
+    let assessment = assess(&table, &Question::default()).unwrap();
+    let below =
+        assessment.series[0].findings.iter().find(|finding| finding.is(code::BELOW_RESOLUTION));
     let below = below.and_then(|finding| finding.number("bound_ticks"));
     assert!(below.is_some_and(|bound| bound > 0.0));
 }
@@ -281,9 +284,9 @@ fn clock_that_never_moves_gives_a_bound_from_its_quantum() {
         }
     }
     table.origin.granularity = Some(4e6);
-    let found = assess(&table, &Question::default()).unwrap();
-    assert!(found.series[0].components[0].time.ticks.high > 1e4);
-    assert!(found.series[0].findings.iter().any(|finding| finding.is(code::BELOW_RESOLUTION)));
+    let assessment = assess(&table, &Question::default()).unwrap();
+    assert!(assessment.series[0].components[0].time.ticks.high > 1e4);
+    assert!(assessment.series[0].findings.iter().any(|finding| finding.is(code::BELOW_RESOLUTION)));
 }
 
 /// Readings by a clock that moves by 64 ticks at a time, between pulses whose phase a fixed gap
@@ -313,12 +316,12 @@ fn by_steps(n: u32) -> (f64, Observations) {
 fn steps_of_a_clock_that_nobody_states_are_in_the_interval() {
     let holds = |n: u32| {
         let (copy, table) = by_steps(n);
-        let found = assess(&table, &Question::default()).unwrap();
+        let assessment = assess(&table, &Question::default()).unwrap();
         assert!(
-            found.series[0].findings.iter().any(|finding| finding.is(code::CLOCK_TOO_COARSE)),
+            assessment.series[0].findings.iter().any(|finding| finding.is(code::CLOCK_TOO_COARSE)),
             "{n}"
         );
-        found.series[0].components[0].time.ticks.contains(copy)
+        assessment.series[0].components[0].time.ticks.contains(copy)
     };
     let held = (0..120).filter(|n| holds(*n)).count();
     assert!(held >= 114, "{held}");
@@ -334,11 +337,11 @@ fn unrepeated_rows_are_solved_by_regression() {
         })
         .collect();
     let table = read_csv(format!("a,b,c,ticks\n{rows}").as_bytes()).unwrap();
-    let found = solved(&table);
+    let solution = solved(&table);
     for (name, truth) in [("a", 3.0), ("b", 11.0), ("c", 2.0)] {
-        assert!((found.component(name).unwrap().ticks.value - truth).abs() < 0.05, "{name}");
+        assert!((solution.component(name).unwrap().ticks.value - truth).abs() < 0.05, "{name}");
     }
-    assert_eq!(found.readings - found.readings_used, 8);
+    assert_eq!(solution.readings - solution.readings_used, 8);
 }
 
 #[test]

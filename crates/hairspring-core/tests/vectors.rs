@@ -29,13 +29,13 @@ fn in_unit(time: &Time, unit: &str) -> Option<Estimate> {
 #[test]
 fn every_expected_estimate_is_found() {
     let mut lines = csv::Reader::from_path(folder().join("expected.csv")).unwrap();
-    let mut seen = 0;
+    let mut checked_estimates = 0;
     for line in lines.records().map(Result::unwrap) {
         let [file, level, series, component, unit, value, low, high, below] =
             std::array::from_fn(|at| &line[at]);
         assert_eq!(level, "0.95");
-        let found = assessed(file);
-        let series = found
+        let assessment = assessed(file);
+        let series = assessment
             .series
             .iter()
             .find(|one| one.name == series)
@@ -47,16 +47,16 @@ fn every_expected_estimate_is_found() {
             .unwrap_or_else(|| panic!("{line:?}"));
         let estimate = in_unit(&part.time, unit).unwrap_or_else(|| panic!("{line:?}"));
         let expected = [value, low, high].map(|text| text.parse::<f64>().unwrap());
-        for (found, expected) in
+        for (value, expected) in
             [estimate.value, estimate.low, estimate.high].into_iter().zip(expected)
         {
             assert!(
-                (found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3),
+                (value - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3),
                 "{line:?}: {estimate:?}"
             );
         }
         assert_eq!(part.time.bound.is_some(), below == "1", "{line:?}");
-        seen += 1;
+        checked_estimates += 1;
     }
-    assert!(seen > 12, "{seen}");
+    assert!(checked_estimates > 12, "{checked_estimates}");
 }

@@ -133,8 +133,8 @@ pub struct Pilot {
 ///     [1, 2, 3, 4]);
 /// ```
 pub fn line(pilot: Pilot) -> Vec<u32> {
-    let (wanted, allowed) = longest(pilot);
-    let longest = usual_length(wanted, allowed);
+    let (wanted_copies, allowed_copies) = longest(pilot);
+    let longest = usual_length(wanted_copies, allowed_copies);
     let mut copies: Vec<u32> =
         SHARES.iter().map(|share| (share * f64::from(longest)).round().max(1.0) as u32).collect();
     if longest <= 10 {
@@ -216,13 +216,13 @@ pub fn short_blocks(with_init: bool) -> Vec<Block> {
 /// Short blocks with one or two inits before each body, as in [`rearranged`].
 pub fn rearranged_short_blocks() -> Vec<Block> {
     let block = |bodies, each, runs| Block { bodies, inits: bodies * each, runs };
-    let [fewest, _, most] = RUNS_OF_SHORT_BLOCKS;
+    let [fewest_runs, _, most_runs] = RUNS_OF_SHORT_BLOCKS;
     FEW_COPIES
         .iter()
         .flat_map(|bodies| {
-            [1, 2]
-                .into_iter()
-                .flat_map(move |each| [fewest, most].map(|runs| block(*bodies, each, runs)))
+            [1, 2].into_iter().flat_map(move |each| {
+                [fewest_runs, most_runs].map(|runs| block(*bodies, each, runs))
+            })
         })
         .collect()
 }
@@ -236,10 +236,10 @@ pub fn rearranged_short_blocks() -> Vec<Block> {
 /// assert_eq!(blocks(Pilot { copy_ns: 15.0, ..pilot }, 8), [4, 5, 6, 7, 8, 10, 12, 14, 16]);
 /// ```
 pub fn blocks(pilot: Pilot, runs: u32) -> Vec<u32> {
-    let allowed = (window(pilot) / (f64::from(runs) * pilot.copy_ns.max(0.01)))
+    let allowed_copies = (window(pilot) / (f64::from(runs) * pilot.copy_ns.max(0.01)))
         .min(BLOCK_BYTES / pilot.copy_bytes.max(1.0));
-    let wanted = allowed.clamp(FEWEST_LONGEST_BLOCK, MOST_COPIES_OF_BLOCKS);
-    let longest = usual_length(wanted, allowed.max(FEWEST_LONGEST_BLOCK));
+    let wanted_copies = allowed_copies.clamp(FEWEST_LONGEST_BLOCK, MOST_COPIES_OF_BLOCKS);
+    let longest = usual_length(wanted_copies, allowed_copies.max(FEWEST_LONGEST_BLOCK));
     BLOCK_SHARES.map(|share| (share * f64::from(longest)) as u32).to_vec()
 }
 
@@ -253,15 +253,16 @@ fn longest(pilot: Pilot) -> (f64, f64) {
     let copy_ns = pilot.copy_ns.max(0.01);
     let window = window(pilot);
     let is_short = window > TARGET_WINDOW_NS || MOST_COPIES * copy_ns < SHORT_NS;
-    let most = match (pilot.assembled, is_short) {
+    let most_copies = match (pilot.assembled, is_short) {
         (true, _) => MOST_ASSEMBLED_COPIES,
         (false, true) => (COMPILED_BYTES / pilot.copy_bytes.max(1.0))
             .clamp(MOST_COPIES_OF_SHORT_ROWS, MOST_ASSEMBLED_COPIES),
         (false, false) => MOST_COPIES,
     };
-    let wanted = (window / copy_ns).clamp(8.0, most);
-    let allowed = (MOST_WINDOW_NS / copy_ns).min(MOST_CODE_BYTES / pilot.copy_bytes.max(1.0));
-    (wanted.min(allowed), allowed)
+    let wanted_copies = (window / copy_ns).clamp(8.0, most_copies);
+    let allowed_copies =
+        (MOST_WINDOW_NS / copy_ns).min(MOST_CODE_BYTES / pilot.copy_bytes.max(1.0));
+    (wanted_copies.min(allowed_copies), allowed_copies)
 }
 
 /// The number of copies in the longest row of a design with several components. It is not rounded
@@ -285,9 +286,9 @@ fn longest_with_inits(pilot: Pilot) -> u32 {
 /// The power of two that is closest to a length, and allowed. Two pilots of the same code differ,
 /// not least because the core clock does. Code whose rows are off the line has another time by
 /// another design, so a design that follows its pilot closely makes runs differ.
-fn usual_length(wanted: f64, allowed: f64) -> u32 {
-    let closest = exp2(log2(wanted).round());
-    let usual = if closest <= allowed { closest } else { closest / 2.0 };
+fn usual_length(wanted_copies: f64, allowed_copies: f64) -> u32 {
+    let closest = exp2(log2(wanted_copies).round());
+    let usual = if closest <= allowed_copies { closest } else { closest / 2.0 };
     usual.max(FEWEST_ROWS as f64) as u32
 }
 
@@ -390,15 +391,18 @@ mod tests {
             let counts = |block: &Block| {
                 (block.bodies * block.runs, if with_init { block.inits * block.runs } else { 0 })
             };
-            let all: std::collections::BTreeSet<(u32, u32)> = blocks.iter().map(counts).collect();
-            assert_eq!(all.len(), blocks.len());
-            let design: Vec<Vec<f64>> =
-                all.iter().map(|(n, m)| vec![f64::from(*n), f64::from(*m), 1.0]).collect();
+            let distinct_counts: std::collections::BTreeSet<(u32, u32)> =
+                blocks.iter().map(counts).collect();
+            assert_eq!(distinct_counts.len(), blocks.len());
+            let design: Vec<Vec<f64>> = distinct_counts
+                .iter()
+                .map(|(n, m)| vec![f64::from(*n), f64::from(*m), 1.0])
+                .collect();
             assert_eq!(
                 crate::estimate::exact_rank(&design).pivots.len(),
                 if with_init { 3 } else { 2 }
             );
-            let bodies: Vec<u32> = all.iter().map(|(n, _)| *n).collect();
+            let bodies: Vec<u32> = distinct_counts.iter().map(|(n, _)| *n).collect();
             assert_eq!(straight(&bodies, SHORTEST_CHECK_SHARE).len(), bodies.len());
         }
     }

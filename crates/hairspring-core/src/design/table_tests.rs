@@ -4,15 +4,15 @@ use super::table::{
     BLOCKS, Before, CLOSURE_COPIES, LINE, Order, RUNS_OF_A_BLOCK, RowShape, Step, shapes,
 };
 
-const ALL: [Before; 3] = [Before::Nothing, Before::Init, Before::Flush];
+const ALL_PREPARATIONS: [Before; 3] = [Before::Nothing, Before::Init, Before::Flush];
 
-fn count(row: &RowShape, before: Before, wanted: Step) -> u32 {
-    row.steps(before).into_iter().filter(|step| *step == wanted).count() as u32
+fn count(row: &RowShape, before: Before, wanted_step: Step) -> u32 {
+    row.steps(before).into_iter().filter(|step| *step == wanted_step).count() as u32
 }
 
 #[test]
 fn steps_agree_with_counts() {
-    for before in ALL {
+    for before in ALL_PREPARATIONS {
         for row in shapes(before) {
             let (is_chain, fenced) = (
                 row.order == Order::FencedChain,
@@ -56,10 +56,10 @@ fn steps_of_example_rows() {
 fn blocks_evaluate_no_body_more_often_than_straight_rows() {
     let (blocks, straight): (Vec<RowShape>, Vec<RowShape>) =
         shapes(Before::Nothing).into_iter().partition(|row| row.runs > 1);
-    let most = |rows: &[RowShape]| rows.iter().map(|row| row.bodies).max().unwrap();
+    let most_bodies = |rows: &[RowShape]| rows.iter().map(|row| row.bodies).max().unwrap();
     assert_eq!(
-        (most(&blocks), blocks[0].runs, straight.len()),
-        (most(&straight), RUNS_OF_A_BLOCK, LINE.len())
+        (most_bodies(&blocks), blocks[0].runs, straight.len()),
+        (most_bodies(&straight), RUNS_OF_A_BLOCK, LINE.len())
     );
     assert_eq!(
         blocks.iter().map(|row| row.steps(Before::Nothing).len() as u32).collect::<Vec<_>>(),
@@ -69,7 +69,7 @@ fn blocks_evaluate_no_body_more_often_than_straight_rows() {
 
 #[test]
 fn rows_of_every_order_have_full_rank() {
-    for before in ALL {
+    for before in ALL_PREPARATIONS {
         for order in Order::ALL {
             let rows: Vec<RowShape> =
                 shapes(before).into_iter().filter(|row| row.order == order).collect();

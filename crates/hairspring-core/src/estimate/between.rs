@@ -161,9 +161,9 @@ mod tests {
                     level: 0.95,
                 })
                 .to_vec();
-            let all = between_runs(&runs).unwrap().estimate(0.95);
-            covered += u32::from(all.contains(100.0));
-            half += all.half_width() / 1_000.0;
+            let estimate = between_runs(&runs).unwrap().estimate(0.95);
+            covered += u32::from(estimate.contains(100.0));
+            half += estimate.half_width() / 1_000.0;
         }
         // The mean with equal weights has a half-width of 9.
         assert!(covered >= 940 && half < 2.5, "{covered} of 1000, {half}");

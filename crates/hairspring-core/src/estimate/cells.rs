@@ -97,11 +97,11 @@ impl Cells {
     /// The mean and the number of the readings of each row that has some.
     pub fn totals(&self) -> impl Iterator<Item = (RowId, f64, usize)> {
         let total = |row: usize| (self.rows[row], self.total(row));
-        let all = (0..self.rows.len())
+        let filled_rows = (0..self.rows.len())
             .map(total)
             .zip(&self.near)
             .filter(|((_, total), _)| total.count > 0.0);
-        all.map(|((row, total), near)| (row, near + total.mean(), total.count as usize))
+        filled_rows.map(|((row, total), near)| (row, near + total.mean(), total.count as usize))
     }
 
     fn total(&self, row: usize) -> Moments {

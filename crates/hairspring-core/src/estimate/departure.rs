@@ -66,9 +66,9 @@ impl Steps {
     }
 
     /// Bins with about the same number of readings each.
-    fn bins(&self, most: usize, fewest: usize) -> Vec<Moments> {
+    fn bins(&self, most_bins: usize, fewest_readings: usize) -> Vec<Moments> {
         let readings: f64 = self.steps.iter().map(|step| step.count).sum();
-        let full = (readings / most as f64).max(fewest as f64);
+        let full = (readings / most_bins as f64).max(fewest_readings as f64);
         let mut bins = vec![Moments::default()];
         for step in &self.steps {
             if bins.last().is_some_and(|bin| bin.count >= full) {
@@ -78,7 +78,7 @@ impl Steps {
                 bin.add(step);
             }
         }
-        bins.retain(|bin| bin.count >= fewest as f64 / 2.0);
+        bins.retain(|bin| bin.count >= fewest_readings as f64 / 2.0);
         bins
     }
 }
@@ -122,16 +122,17 @@ pub fn along_columns(
             .zip(counts)
             .for_each(|((low, high), count)| (*low, *high) = (low.min(*count), high.max(*count)));
     }
-    let mut all: Vec<Option<Steps>> =
+    let mut steps_of_columns: Vec<Option<Steps>> =
         ranges.into_iter().map(|(low, high)| Steps::between(low, high)).collect();
     for (row, residual) in rows {
-        for (steps, count) in all.iter_mut().zip(&design[*row][columns.clone()]) {
+        for (steps, count) in steps_of_columns.iter_mut().zip(&design[*row][columns.clone()]) {
             if let Some(steps) = steps {
                 steps.add(*count, *residual);
             }
         }
     }
-    all.iter()
+    steps_of_columns
+        .iter()
         .map(|steps| {
             welch_test(
                 &steps.as_ref()?.bins(MOST_BINS as usize, FEWEST_IN_BIN_OF_COMPONENT as usize),
@@ -149,9 +150,9 @@ pub fn clearest(tests: impl Iterator<Item = Departure> + Clone) -> Option<Depart
         let (a, b) = (a.lack_of_fit, b.lack_of_fit);
         a.p.total_cmp(&b.p).then(b.sd.total_cmp(&a.sd))
     };
-    let mut found = tests.min_by(order)?;
-    found.lack_of_fit.p = (found.lack_of_fit.p * number).min(1.0);
-    Some(found)
+    let mut clearest_departure = tests.min_by(order)?;
+    clearest_departure.lack_of_fit.p = (clearest_departure.lack_of_fit.p * number).min(1.0);
+    Some(clearest_departure)
 }
 
 /// Welch's test that all bins have mean 0, less the two degrees of freedom of the plane.
@@ -199,17 +200,18 @@ mod tests {
 
     #[test]
     fn noise_on_a_plane_is_not_a_departure() {
-        let found = |seed| departure(points(20_000, seed, 0.0).into_iter()).unwrap().lack_of_fit.p;
-        let low = (0..100).filter(|seed| found(*seed) < 0.01).count();
+        let chance_of =
+            |seed| departure(points(20_000, seed, 0.0).into_iter()).unwrap().lack_of_fit.p;
+        let low = (0..100).filter(|seed| chance_of(*seed) < 0.01).count();
         assert!(low <= 5, "{low} of 100 below 1 %");
     }
 
     #[test]
     fn bend_below_the_noise_of_one_reading_is_found() {
-        let found = departure(points(20_000, 1, 3.0).into_iter()).unwrap().lack_of_fit;
-        assert!(found.p < 1e-6, "{found:?}");
+        let lack_of_fit = departure(points(20_000, 1, 3.0).into_iter()).unwrap().lack_of_fit;
+        assert!(lack_of_fit.p < 1e-6, "{lack_of_fit:?}");
         // The standard deviation of u^2 - 1/3 is 0.298.
-        assert!((found.sd / (3.0 * 0.298) - 1.0).abs() < 0.2, "{found:?}");
+        assert!((lack_of_fit.sd / (3.0 * 0.298) - 1.0).abs() < 0.2, "{lack_of_fit:?}");
     }
 
     #[test]
@@ -255,8 +257,9 @@ mod tests {
             (10_000, &skewed),
             (3_000, &|u, _| u - 0.5),
         ] {
-            let all: Vec<f64> = (0..200).map(|seed| along_eight(count, seed, noise)).collect();
-            let below = |level: f64| all.iter().filter(|p| **p < level).count();
+            let probabilities: Vec<f64> =
+                (0..200).map(|seed| along_eight(count, seed, noise)).collect();
+            let below = |level: f64| probabilities.iter().filter(|p| **p < level).count();
             assert!(
                 below(0.05) <= 20 && below(0.01) <= 6 && below(1e-4) == 0,
                 "{count}: {} {} of 200",
@@ -275,12 +278,12 @@ mod tests {
             (design[row][1] - 0.5).powi(2) - 1.0 / 12.0 + f64::from(row as u32 % 89) / 88.0 - 0.5
         };
         let rows: Vec<(usize, f64)> = (0..design.len()).map(|row| (row, bent(row))).collect();
-        let found = along_columns(0..3, &design, &rows, 1e-9);
+        let departures = along_columns(0..3, &design, &rows, 1e-9);
         assert!(
-            found[1].unwrap().lack_of_fit.p < 1e-9
-                && found[0].unwrap().lack_of_fit.p > 0.01
-                && found[2].is_none(),
-            "{found:?}"
+            departures[1].unwrap().lack_of_fit.p < 1e-9
+                && departures[0].unwrap().lack_of_fit.p > 0.01
+                && departures[2].is_none(),
+            "{departures:?}"
         );
     }
 }

@@ -14,18 +14,18 @@ use super::interval::t_quantile;
 /// assert_eq!(extreme_deviates(&values, 0.01, 1), [6]);
 /// assert!(extreme_deviates(&values[..6], 0.01, 1).is_empty());
 /// ```
-pub fn extreme_deviates(values: &[f64], alpha: f64, most: usize) -> Vec<usize> {
+pub fn extreme_deviates(values: &[f64], alpha: f64, most_deviates: usize) -> Vec<usize> {
     let mut window = Window::of(values);
-    let (mut taken, mut found) = (Vec::new(), 0);
-    while taken.len() < most && window.len() > 2 {
+    let (mut taken_places, mut extreme_places) = (Vec::new(), 0);
+    while taken_places.len() < most_deviates && window.len() > 2 {
         let Some((at, deviate)) = window.take_farthest() else { break };
-        taken.push(at);
+        taken_places.push(at);
         if deviate > critical(window.len() + 1, alpha) {
-            found = taken.len();
+            extreme_places = taken_places.len();
         }
     }
-    taken.truncate(found);
-    taken
+    taken_places.truncate(extreme_places);
+    taken_places
 }
 
 /// The deviate that the largest one of this many normal values exceeds with the probability
@@ -125,24 +125,24 @@ mod tests {
     }
 
     /// The same without sums that are kept.
-    fn naive(values: &[f64], alpha: f64, most: usize) -> Vec<usize> {
-        let mut left: Vec<usize> = (0..values.len()).collect();
-        let (mut taken, mut found) = (Vec::new(), 0);
-        while taken.len() < most && left.len() > 2 {
-            let count = left.len() as f64;
-            let mean = left.iter().map(|at| values[*at]).sum::<f64>() / count;
-            let squares = left.iter().map(|at| (values[*at] - mean).powi(2)).sum::<f64>();
+    fn naive(values: &[f64], alpha: f64, most_deviates: usize) -> Vec<usize> {
+        let mut places_left: Vec<usize> = (0..values.len()).collect();
+        let (mut taken_places, mut extreme_places) = (Vec::new(), 0);
+        while taken_places.len() < most_deviates && places_left.len() > 2 {
+            let count = places_left.len() as f64;
+            let mean = places_left.iter().map(|at| values[*at]).sum::<f64>() / count;
+            let squares = places_left.iter().map(|at| (values[*at] - mean).powi(2)).sum::<f64>();
             let far = |at: &usize| (values[*at] - mean).abs();
-            let at = *left.iter().max_by(|a, b| far(a).total_cmp(&far(b))).unwrap();
+            let at = *places_left.iter().max_by(|a, b| far(a).total_cmp(&far(b))).unwrap();
             let deviate = far(&at) / (squares / (count - 1.0)).sqrt();
-            left.retain(|other| *other != at);
-            taken.push(at);
-            if deviate > critical(left.len() + 1, alpha) {
-                found = taken.len();
+            places_left.retain(|other| *other != at);
+            taken_places.push(at);
+            if deviate > critical(places_left.len() + 1, alpha) {
+                extreme_places = taken_places.len();
             }
         }
-        taken.truncate(found);
-        taken
+        taken_places.truncate(extreme_places);
+        taken_places
     }
 
     #[test]
@@ -153,10 +153,10 @@ mod tests {
             let values: Vec<f64> = (0..5 + round % 40)
                 .map(|at| random.random::<f64>() + if at % 11 == 10 { far } else { 0.0 })
                 .collect();
-            let most = 1 + values.len() / 5;
+            let most_deviates = 1 + values.len() / 5;
             assert_eq!(
-                extreme_deviates(&values, 0.05, most),
-                naive(&values, 0.05, most),
+                extreme_deviates(&values, 0.05, most_deviates),
+                naive(&values, 0.05, most_deviates),
                 "{values:?}"
             );
         }

@@ -118,11 +118,11 @@ mod tests {
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(3);
         let covered = (0..4_000).filter(|_| {
             // Skewed with rare spikes; the true median of `u^3` is 1/8.
-            let one = |random: &mut rand_pcg::Pcg64Mcg| {
+            let skewed_value = |random: &mut rand_pcg::Pcg64Mcg| {
                 let u: f64 = random.random();
                 u.powi(3) + if u > 0.95 { 1_000.0 } else { 0.0 }
             };
-            Experiments::new((0..11).map(|_| one(&mut random)).collect(), 0.0)
+            Experiments::new((0..11).map(|_| skewed_value(&mut random)).collect(), 0.0)
                 .median(0.95)
                 .unwrap()
                 .contains(0.125)
@@ -139,9 +139,9 @@ mod tests {
 
     #[test]
     fn minimum_comes_with_the_next_larger_value() {
-        let found = Experiments::new(vec![5.0, 4.0, 9.0, 4.2], 0.0).minimum().unwrap();
-        assert_eq!((found.value, found.next), (4.0, 4.2));
-        assert!((found.gap() - 0.05).abs() < 1e-12);
+        let minimum = Experiments::new(vec![5.0, 4.0, 9.0, 4.2], 0.0).minimum().unwrap();
+        assert_eq!((minimum.value, minimum.next), (4.0, 4.2));
+        assert!((minimum.gap() - 0.05).abs() < 1e-12);
     }
 
     #[test]

@@ -88,10 +88,11 @@ pub fn robust_sd(values: &[f64], middle: f64) -> f64 {
 /// between the row with the fewest and the row with the most. A larger error would show as a
 /// reading that is one quantum longer. For a constant, such as the overhead, it is the quantum.
 pub(crate) fn largest_error(counts: impl Iterator<Item = f64>, quantum: f64) -> f64 {
-    let (least, most) = counts.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), count| {
-        (least.min(count), most.max(count))
-    });
-    if most > least { quantum / (most - least) } else { quantum }
+    let (least_count, most_count) = counts
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least_count, most_count), count| {
+            (least_count.min(count), most_count.max(count))
+        });
+    if most_count > least_count { quantum / (most_count - least_count) } else { quantum }
 }
 
 #[cfg(test)]

@@ -45,10 +45,10 @@ mod tests {
     #[test]
     fn mean_and_variance_are_those_of_the_values() {
         let values = [3.0, 4.5, -1.0, 7.25];
-        let mut all = Moments::default();
-        values.iter().for_each(|value| all.add(&Moments::of(*value)));
-        assert_eq!((all.count, all.mean()), (4.0, 3.4375));
-        assert!((all.around_mean() / 3.0 - variance(&values)).abs() < 1e-12);
+        let mut moments = Moments::default();
+        values.iter().for_each(|value| moments.add(&Moments::of(*value)));
+        assert_eq!((moments.count, moments.mean()), (4.0, 3.4375));
+        assert!((moments.around_mean() / 3.0 - variance(&values)).abs() < 1e-12);
         assert!(Moments::default().mean().is_nan());
     }
 }

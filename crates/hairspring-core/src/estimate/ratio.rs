@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn ends_combine_the_worst_ends_of_both() {
-        let found = apart(&within(9.0, 10.0, 11.0), &within(4.0, 5.0, 6.0)).unwrap();
-        assert_eq!((found.value, found.low, found.high), (2.0, 1.5, 2.75));
+        let ratio = apart(&within(9.0, 10.0, 11.0), &within(4.0, 5.0, 6.0)).unwrap();
+        assert_eq!((ratio.value, ratio.low, ratio.high), (2.0, 1.5, 2.75));
         let negative = apart(&within(-1.0, 1.0, 3.0), &within(4.0, 5.0, 6.0)).unwrap();
         assert_eq!((negative.low, negative.high), (-0.25, 0.75));
         let other = Estimate { level: 0.9, ..within(4.0, 5.0, 6.0) };
@@ -115,8 +115,12 @@ mod tests {
         for old in [0.1, -0.1, 0.0] {
             assert_eq!((some(old).low, some(old).high), (18.0, f64::INFINITY));
         }
-        let both = apart(&within(-0.5, 0.1, 0.5), &within(-0.5, 0.1, 0.5)).unwrap();
-        assert_eq!((both.low, both.high), (f64::NEG_INFINITY, f64::INFINITY));
+        let both_below_resolution =
+            apart(&within(-0.5, 0.1, 0.5), &within(-0.5, 0.1, 0.5)).unwrap();
+        assert_eq!(
+            (both_below_resolution.low, both_below_resolution.high),
+            (f64::NEG_INFINITY, f64::INFINITY)
+        );
         assert_eq!(apart(&within(1.0, 1.0, 1.0), &within(-3.0, -2.0, -1.0)), None);
         assert_eq!(apart(&within(1.0, f64::NAN, 1.0), &within(1.0, 1.0, 1.0)), None);
     }

@@ -13,13 +13,13 @@ use crate::math::ln;
 pub(crate) fn levels_with_steps(values: &[f64], variances: &[f64]) -> Vec<f64> {
     let penalty = 3.0 * ln(values.len() as f64);
     let origin = values.first().copied().unwrap_or(0.0);
-    let (mut open, mut sums, mut least) = (Open::default(), Sums::default(), -penalty);
+    let (mut open, mut sums, mut least_cost) = (Open::default(), Sums::default(), -penalty);
     // The sums before each value, and where the last segment of the best segmentation that ends
     // behind it begins.
     let (mut before, mut begins) = (vec![sums], Vec::new());
     let mut costs = Vec::new();
     for (at, (value, variance)) in values.iter().zip(variances).enumerate() {
-        open.push(at, least + penalty, sums);
+        open.push(at, least_cost + penalty, sums);
         sums = sums.with(value - origin, 1.0 / variance);
         open.costs(sums, &mut costs);
         let (best, cost) = costs
@@ -27,10 +27,10 @@ pub(crate) fn levels_with_steps(values: &[f64], variances: &[f64]) -> Vec<f64> {
             .enumerate()
             .min_by(|a, b| a.1.total_cmp(b.1))
             .map_or((0, 0.0), |(at, cost)| (at, *cost));
-        least = cost;
+        least_cost = cost;
         begins.push(open.from[best]);
         before.push(sums);
-        open.keep(&costs, least + penalty);
+        open.keep(&costs, least_cost + penalty);
     }
     let (mut levels, mut end) = (vec![0.0; values.len()], values.len());
     while end > 0 {
@@ -96,19 +96,19 @@ impl Open {
     }
 
     /// Forgets beginnings that cannot become the best: those that cost more than this already.
-    fn keep(&mut self, costs: &[f64], most: f64) {
-        let mut kept = 0;
-        for at in (0..costs.len()).filter(|at| costs[*at] <= most) {
-            self.from[kept] = self.from[at];
+    fn keep(&mut self, costs: &[f64], most_cost: f64) {
+        let mut kept_beginnings = 0;
+        for at in (0..costs.len()).filter(|at| costs[*at] <= most_cost) {
+            self.from[kept_beginnings] = self.from[at];
             for one in [&mut self.cost, &mut self.weights, &mut self.values, &mut self.squares] {
-                one[kept] = one[at];
+                one[kept_beginnings] = one[at];
             }
-            kept += 1;
+            kept_beginnings += 1;
         }
-        self.from.truncate(kept);
+        self.from.truncate(kept_beginnings);
         [&mut self.cost, &mut self.weights, &mut self.values, &mut self.squares]
             .into_iter()
-            .for_each(|one| one.truncate(kept));
+            .for_each(|one| one.truncate(kept_beginnings));
     }
 }
 

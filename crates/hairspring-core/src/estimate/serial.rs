@@ -115,20 +115,21 @@ impl InOrder<'_> {
     fn products(&self) -> Products {
         let width = self.inverse.rows() + 1;
         let none = || Matrix::zeros(width, width);
-        let mut all = Products { first: none(), later: none(), earlier: none(), crossed: none() };
+        let mut products =
+            Products { first: none(), later: none(), earlier: none(), crossed: none() };
         let last = self.rows.len() - 1;
         let mut before = vec![0.0; width];
         for (at, (row, residual)) in self.rows.iter().zip(&self.residuals).enumerate() {
             let now: Vec<f64> = row.iter().copied().chain([*residual]).collect();
-            add(if at == 0 { &mut all.first } else { &mut all.later }, &now, &now);
+            add(if at == 0 { &mut products.first } else { &mut products.later }, &now, &now);
             if at < last {
-                add(&mut all.earlier, &now, &now);
+                add(&mut products.earlier, &now, &now);
             }
-            add(&mut all.crossed, &now, &before);
-            add(&mut all.crossed, &before, &now);
+            add(&mut products.crossed, &now, &before);
+            add(&mut products.crossed, &before, &now);
             before = now;
         }
-        all
+        products
     }
 
     /// Variance of an unknown with this correlation and errors of variance 1.
@@ -149,14 +150,14 @@ impl Products {
     /// logarithm of the determinant of its normal matrix.
     fn whitened(&self, rho: f64) -> Option<(f64, f64)> {
         let (rho2, width) = (rho * rho, self.first.rows() - 1);
-        let all = |j: usize, l: usize| {
+        let element = |j: usize, l: usize| {
             (1.0 - rho2) * self.first[(j, l)] + self.later[(j, l)] + rho2 * self.earlier[(j, l)]
                 - rho * self.crossed[(j, l)]
         };
-        let factor = Cholesky::new(&Matrix::from_fn(width, width, all))?;
-        let right: Vec<f64> = (0..width).map(|j| all(j, width)).collect();
+        let factor = Cholesky::new(&Matrix::from_fn(width, width, element))?;
+        let right: Vec<f64> = (0..width).map(|j| element(j, width)).collect();
         let log_det = 2.0 * factor.diagonal().map(ln).sum::<f64>();
-        let squares = all(width, width) - dot(&factor.solve(right.clone()), &right);
+        let squares = element(width, width) - dot(&factor.solve(right.clone()), &right);
         Some((squares, log_det)).filter(|(squares, _)| *squares > 0.0)
     }
 }
@@ -170,11 +171,11 @@ fn add(sums: &mut Matrix, one: &[f64], other: &[f64]) {
 
 /// Probabilities of the correlations, by the logarithms of their likelihoods.
 fn posterior(likelihoods: &[f64]) -> Option<Vec<f64>> {
-    let most = likelihoods.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let best_likelihood = likelihoods.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = likelihoods
         .iter()
         .zip(prior())
-        .map(|(likelihood, prior)| prior * exp(likelihood - most))
+        .map(|(likelihood, prior)| prior * exp(likelihood - best_likelihood))
         .collect();
     let sum: f64 = weights.iter().sum();
     (sum > 0.0 && sum.is_finite()).then(|| weights.iter().map(|weight| weight / sum).collect())

@@ -47,16 +47,16 @@ mod tests {
         let (mut plain, mut bounded, mut wider) = (0, 0, Vec::new());
         for _ in 0..RUNS {
             let values: Vec<f64> = (0..VALUES).map(|_| value()).collect();
-            let own = values.iter().sum::<f64>() / VALUES as f64;
-            let variance =
-                values.iter().map(|value| (value - own).powi(2)).sum::<f64>() / (VALUES - 1) as f64;
+            let mean_of_values = values.iter().sum::<f64>() / VALUES as f64;
+            let variance = values.iter().map(|value| (value - mean_of_values).powi(2)).sum::<f64>()
+                / (VALUES - 1) as f64;
             let error = (variance / VALUES as f64).sqrt();
             let (half, bound) = (
                 t_quantile(0.95, (VALUES - 1) as f64) * error,
                 skewness_bound(&values, error, 0.95),
             );
-            plain += usize::from((own - mean).abs() <= half);
-            bounded += usize::from((own - mean).abs() <= half + bound);
+            plain += usize::from((mean_of_values - mean).abs() <= half);
+            bounded += usize::from((mean_of_values - mean).abs() <= half + bound);
             wider.push(bound / half);
         }
         wider.sort_by(f64::total_cmp);

@@ -233,16 +233,16 @@ pub(crate) fn combined(value: f64, parts: &[Part], level: f64, layouts: LayoutsA
 
 /// The values of a combination in the blocks that all parts have.
 pub(crate) fn in_common_blocks(parts: &[Part]) -> (Vec<usize>, Vec<f64>) {
-    let Some((first, others)) = parts.split_first() else { return (Vec::new(), Vec::new()) };
+    let Some((first, other_parts)) = parts.split_first() else { return (Vec::new(), Vec::new()) };
     let place = |part: &Part, block: usize| part.solution.vector.blocks.binary_search(&block).ok();
     let value =
         |part: &Part, at: usize| part.factor * part.solution.vector.in_blocks[at][part.unknown];
     let sum = |(at, block): (usize, &usize)| {
-        let others = others
+        let sum_of_others = other_parts
             .iter()
             .map(|part| Some(value(part, place(part, *block)?)))
             .sum::<Option<f64>>()?;
-        Some((*block, value(first, at) + others))
+        Some((*block, value(first, at) + sum_of_others))
     };
     first.solution.vector.blocks.iter().enumerate().filter_map(sum).unzip()
 }
@@ -260,12 +260,12 @@ fn noise(parts: &[Part], level: f64, layouts: LayoutsAre) -> Vec<Contribution> {
         level,
         layouts,
     );
-    let least: f64 = with_blocks
+    let least_noise: f64 = with_blocks
         .iter()
         .map(|part| part.factor.powi(2) * part.solution.vector.least_noise[part.unknown])
         .sum();
     if let super::Spread::Standard { sd, .. } = &mut budget[0].spread {
-        *sd = sd.max(least.sqrt());
+        *sd = sd.max(least_noise.sqrt());
     }
     budget
 }
@@ -283,12 +283,12 @@ fn departure(parts: &[Part]) -> Vec<Contribution> {
         }
     }
     // The departure of the reference chain has a name of its own.
-    let (named_parts, own): (Vec<Part>, Vec<Part>) =
+    let (named_parts, own_parts): (Vec<Part>, Vec<Part>) =
         parts.iter().copied().partition(|part| part.called.is_some());
     let of = |parts: &[Part], called: Option<Source>| {
         departure_of(parts).map(|entry| named(entry, called))
     };
-    of(&own, None)
+    of(&own_parts, None)
         .into_iter()
         .chain(of(&named_parts, named_parts.first().and_then(|part| part.called)))
         .collect()
@@ -343,7 +343,7 @@ fn departure_alone(part: &Part) -> Option<Contribution> {
 /// The entries of all parts: shared ones of an error are added with their signs, and bounds of one
 /// source by their sizes.
 fn entries(parts: &[Part]) -> Vec<Contribution> {
-    let all = || {
+    let all_entries = || {
         parts.iter().flat_map(|part| {
             part.solution.vector.entries[part.unknown].iter().map(move |entry| (part, entry))
         })
@@ -353,11 +353,11 @@ fn entries(parts: &[Part]) -> Vec<Contribution> {
         source: part.called.unwrap_or(entry.source),
         ..*entry
     };
-    let own_entries = all()
+    let own_entries = all_entries()
         .filter(|(_, entry)| entry.shared.is_none())
         .map(|(part, entry)| scaled(part, entry).contribution());
     let mut shared: BTreeMap<(Source, bool, Option<u8>), Entry> = BTreeMap::new();
-    for (part, entry) in all().filter(|(_, entry)| entry.shared.is_some()) {
+    for (part, entry) in all_entries().filter(|(_, entry)| entry.shared.is_some()) {
         let size = part.factor * entry.size;
         let key = (entry.source, entry.dof.is_some(), entry.shared);
         shared.entry(key).and_modify(|sum| sum.size += size).or_insert(Entry { size, ..*entry });

@@ -64,7 +64,8 @@ impl System {
     /// larger probability by chance than `alpha` do not count; else a second pass has them in the
     /// weights.
     pub fn fit(&self, rows: &[usize], alpha: f64) -> Option<Fit> {
-        let pick = |all: &[f64]| -> Vec<f64> { rows.iter().map(|i| all[*i]).collect() };
+        let pick =
+            |of_all_rows: &[f64]| -> Vec<f64> { rows.iter().map(|i| of_all_rows[*i]).collect() };
         let design: Vec<Vec<f64>> = rows.iter().map(|i| self.design[*i].clone()).collect();
         let (values, variances) = (pick(&self.location), pick(&self.variance));
         let weights: Vec<f64> = variances.iter().map(|v| 1.0 / v).collect();
@@ -128,14 +129,17 @@ pub(crate) fn location_variances(
     };
     let factors: Vec<f64> = means.iter().map(factor).collect();
     let effective = 1.0 / weights.iter().map(|weight| weight * weight).sum::<f64>();
-    let variance = |(row, one): (usize, &f64)| {
+    let variance = |(row, location_of_row): (usize, &f64)| {
         let squares: f64 = means
             .iter()
             .zip(&factors)
             .zip(weights)
-            .map(|((block, factor), weight)| weight * (block[row] - one * factor).powi(2))
+            .map(|((block, factor), weight)| {
+                weight * (block[row] - location_of_row * factor).powi(2)
+            })
             .sum();
-        let independent = 1.0 - if square > 0.0 { one * one / square } else { 0.0 };
+        let independent =
+            1.0 - if square > 0.0 { location_of_row * location_of_row / square } else { 0.0 };
         if independent > 0.01 && effective > 1.0 {
             squares / independent / (effective - 1.0)
         } else {

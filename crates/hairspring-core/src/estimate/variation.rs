@@ -124,11 +124,11 @@ pub(crate) fn weights(grid: &Grid, blocks: &[usize]) -> Vec<f64> {
         .filter_map(|at| Some((layout(at)?, rounds(at))))
         .for_each(|(layout, rounds)| of_layouts[layout] += rounds);
     let has_all = grid.layouts > 1 && of_layouts.iter().all(|rounds| *rounds > 0.0);
-    let all: f64 = blocks.iter().map(rounds).sum();
+    let all_rounds: f64 = blocks.iter().map(rounds).sum();
     let weight = |at: &usize| match layout(at) {
         Some(layout) if has_all => rounds(at) / of_layouts[layout] / grid.layouts as f64,
         None if has_all => 0.0,
-        _ => rounds(at) / all,
+        _ => rounds(at) / all_rounds,
     };
     blocks.iter().map(weight).collect()
 }
@@ -182,7 +182,7 @@ impl InBlocks<'_> {
     /// The means of the spans.
     fn spans(&self, grid: &Grid) -> Vec<SpanMean> {
         let weights = weights(grid, self.blocks);
-        let all: Vec<(usize, f64, f64)> = self
+        let weighted_values: Vec<(usize, f64, f64)> = self
             .blocks
             .iter()
             .zip(weights)
@@ -202,12 +202,16 @@ impl InBlocks<'_> {
                 dof: n - 1.0,
             }
         };
-        all.chunk_by(|a, b| a.0 == b.0).map(span).filter(|span| span.weight > 0.0).collect()
+        weighted_values
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(span)
+            .filter(|span| span.weight > 0.0)
+            .collect()
     }
 
     /// The mean of each span that has blocks, with its number.
     pub fn span_means(&self, grid: &Grid) -> Vec<(usize, f64)> {
-        let all: Vec<(usize, f64)> = self
+        let values_of_spans: Vec<(usize, f64)> = self
             .blocks
             .iter()
             .zip(self.values)
@@ -216,7 +220,7 @@ impl InBlocks<'_> {
         let mean = |some: &[(usize, f64)]| {
             (some[0].0, some.iter().map(|(_, value)| value).sum::<f64>() / some.len() as f64)
         };
-        all.chunk_by(|a, b| a.0 == b.0).map(mean).collect()
+        values_of_spans.chunk_by(|a, b| a.0 == b.0).map(mean).collect()
     }
 
     /// The mean of each layout, if the code has several and each has spans of its own; and whether
@@ -235,9 +239,9 @@ fn rounds(spans: &[SpanMean]) -> Variance {
     let (variance, fourth) = parts
         .fold((0.0, 0.0), |(sum, fourth), (part, dof)| (sum + part, fourth + part * part / dof));
     // Spans of a single block vary like the others.
-    let (all, known) =
+    let (all_squares, known_squares) =
         (sum_of_squares(spans.iter()), sum_of_squares(spans.iter().filter(|span| span.dof > 0.0)));
-    let scale = if known > 0.0 { all / known } else { 0.0 };
+    let scale = if known_squares > 0.0 { all_squares / known_squares } else { 0.0 };
     Variance {
         variance: variance * scale,
         dof: if fourth > 0.0 { variance * variance / fourth } else { f64::INFINITY },
@@ -291,27 +295,30 @@ fn layout_means(spans: &[SpanMean], layouts: usize) -> Option<LayoutMeans> {
         spans.iter().filter(move |span| span.layout == Some(layout)).map(|span| span.mean)
     };
     let counts: Vec<f64> = (0..layouts).map(|layout| of(layout).count() as f64).collect();
-    let (all, number) = (counts.iter().sum::<f64>(), layouts as f64);
-    if layouts < 2 || counts.contains(&0.0) || all < number + 1.0 {
+    let (number_of_spans, number_of_layouts) = (counts.iter().sum::<f64>(), layouts as f64);
+    if layouts < 2 || counts.contains(&0.0) || number_of_spans < number_of_layouts + 1.0 {
         return None;
     }
     let means: Vec<f64> =
         (0..layouts).zip(&counts).map(|(layout, count)| of(layout).sum::<f64>() / count).collect();
-    let middle = means.iter().zip(&counts).map(|(mean, count)| mean * count).sum::<f64>() / all;
+    let middle =
+        means.iter().zip(&counts).map(|(mean, count)| mean * count).sum::<f64>() / number_of_spans;
     let between: f64 =
         means.iter().zip(&counts).map(|(mean, count)| count * (mean - middle).powi(2)).sum::<f64>()
-            / (number - 1.0);
+            / (number_of_layouts - 1.0);
     let squares: f64 = (0..layouts)
         .flat_map(|layout| of(layout).map(move |mean| (layout, mean)))
         .map(|(layout, mean)| (mean - means[layout]).powi(2))
         .sum();
-    let (dof, within) = (all - number, squares / (all - number));
-    let chance = |f: f64| f_above(f, number - 1.0, dof);
+    let (dof, within) =
+        (number_of_spans - number_of_layouts, squares / (number_of_spans - number_of_layouts));
+    let chance = |f: f64| f_above(f, number_of_layouts - 1.0, dof);
     // Where no placement of a layout differs from another one, any difference between the layouts
     // counts.
     let differ =
         if within > 0.0 { chance(between / within) < RARELY_CHANCE } else { between > 0.0 };
-    let within = within * counts.iter().map(|count| 1.0 / count).sum::<f64>() / (number * number);
+    let within = within * counts.iter().map(|count| 1.0 / count).sum::<f64>()
+        / (number_of_layouts * number_of_layouts);
     Some(LayoutMeans { means, differ, within, dof })
 }
 
@@ -319,10 +326,10 @@ fn layout_means(spans: &[SpanMean], layouts: usize) -> Option<LayoutMeans> {
 fn between(spans: &[SpanMean], grid: &Grid, are: LayoutsAre) -> (Variance, Vec<f64>) {
     let means = layout_means(spans, grid.layouts);
     let mean: f64 = spans.iter().map(|span| span.weight * span.mean).sum();
-    let own = |span: &SpanMean| {
+    let own_mean = |span: &SpanMean| {
         means.as_ref().zip(span.layout).map_or(mean, |(all, layout)| all.means[layout])
     };
-    let departures: Vec<f64> = spans.iter().map(|span| span.mean - own(span)).collect();
+    let departures: Vec<f64> = spans.iter().map(|span| span.mean - own_mean(span)).collect();
     let values: Vec<f64> = departures.iter().map(|departure| mean + departure).collect();
     let correlation = if spans.len() < 8 { 0.0 } else { lag_one_correlation(&departures) };
     let inflation = if correlation < CORRELATED_BLOCKS {
@@ -414,15 +421,15 @@ mod tests {
         for placements in 8..20 {
             let grid = grid(4, placements);
             let (blocks, values) = values(&grid, &LAYOUTS, 0.0, &mut random);
-            let all = InBlocks { blocks: &blocks, values: &values };
-            let layouts = all.layouts(&grid).unwrap();
+            let values_in_blocks = InBlocks { blocks: &blocks, values: &values };
+            let layouts = values_in_blocks.layouts(&grid).unwrap();
             assert!(
-                (all.mean(&grid) - 42.0).abs() < 1e-9
+                (values_in_blocks.mean(&grid) - 42.0).abs() < 1e-9
                     && layouts.differ
                     && layouts.range() == (36.0, 46.0),
                 "{layouts:?}"
             );
-            assert!(half_width(all, &grid, LayoutsAre::Fixed) < 1e-9);
+            assert!(half_width(values_in_blocks, &grid, LayoutsAre::Fixed) < 1e-9);
         }
         for (layouts, placements) in [(4, 3), (4, 4), (1, 9)] {
             let grid = grid(layouts, placements);
@@ -460,13 +467,14 @@ mod tests {
         let mut differ = 0;
         let mut is_held = || {
             let (blocks, values) = values(&grid, &[42.0; 8], 0.5, &mut random);
-            let all = InBlocks { blocks: &blocks, values: &values };
-            differ += usize::from(all.layouts(&grid).unwrap().differ);
+            let values_in_blocks = InBlocks { blocks: &blocks, values: &values };
+            differ += usize::from(values_in_blocks.layouts(&grid).unwrap().differ);
             assert!(
-                half_width(all, &grid, LayoutsAre::ASample)
-                    >= half_width(all, &grid, LayoutsAre::Fixed) - 1e-12
+                half_width(values_in_blocks, &grid, LayoutsAre::ASample)
+                    >= half_width(values_in_blocks, &grid, LayoutsAre::Fixed) - 1e-12
             );
-            (all.mean(&grid) - 42.0).abs() <= half_width(all, &grid, LayoutsAre::ASample)
+            (values_in_blocks.mean(&grid) - 42.0).abs()
+                <= half_width(values_in_blocks, &grid, LayoutsAre::ASample)
         };
         let held = (0..RUNS).filter(|_| is_held()).count();
         assert!(held >= 1_860, "{held} of {RUNS}");

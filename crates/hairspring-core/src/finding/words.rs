@@ -32,8 +32,8 @@ pub fn shortened(names: &[String]) -> String {
 /// assert_eq!(counted(1, "row", "rows"), "1 row");
 /// assert_eq!(counted(2, "row", "rows"), "2 rows");
 /// ```
-pub fn counted(number: u64, one: &str, several: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { several })
+pub fn counted(number: u64, singular: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { singular } else { several })
 }
 
 /// A time with its interval, or its upper bound where it is indistinguishable from zero.

@@ -100,11 +100,11 @@ pub fn against(measured: &Estimate, expected: &Expected) -> Against {
     let half_width = stochastic + side.systematic;
     let beyond = (difference.abs() - side.systematic).max(0.0);
     let sd = stochastic / coverage_factor(measured.level);
-    let wanted = side.total().max(UNSTATED_SHARE * expected.value.abs());
+    let wanted_width = side.total().max(UNSTATED_SHARE * expected.value.abs());
     let agreement = match () {
         () if !difference.is_finite() || !half_width.is_finite() => Agreement::Undecided,
         () if difference.abs() > half_width => Agreement::Deviates,
-        () if own_width > wanted => Agreement::Undecided,
+        () if own_width > wanted_width => Agreement::Undecided,
         () => Agreement::Agrees,
     };
     Against {

@@ -88,11 +88,11 @@ mod tests {
                 table.push(row, round, 40.0 * n + 25.0 + if n == 2.0 { noise } else { 0.0 });
             }
         }
-        let found = differential(&table, series, 0.95).unwrap();
-        assert_eq!(found.copies, (2.0, 1.0));
-        assert!((found.ticks.value - 40.0).abs() < 1e-9, "{found:?}");
+        let difference = differential(&table, series, 0.95).unwrap();
+        assert_eq!(difference.copies, (2.0, 1.0));
+        assert!((difference.ticks.value - 40.0).abs() < 1e-9, "{difference:?}");
         // Half a tick above and below: the deviation of 64 such readings.
-        assert!((found.sd - 0.5 * (64.0f64 / 63.0).sqrt()).abs() < 1e-9, "{found:?}");
+        assert!((difference.sd - 0.5 * (64.0f64 / 63.0).sqrt()).abs() < 1e-9, "{difference:?}");
         assert_eq!(measured(&table, series, 0.95)[0].technique, "differential 2x - 1x");
     }
 

@@ -25,10 +25,10 @@ const COPIES: [u32; 5] = [1, 10, 20, 55, 100];
 
 /// If the rows of the report's table were run, the rows of the line fit are left out.
 fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured> {
-    let found = direct(table, series, level);
+    let direct_times = direct(table, series, level);
     let asked = |copies: f64| COPIES.iter().any(|n| f64::from(*n) == copies);
-    let ran_all = COPIES[..2].iter().all(|n| found.iter().any(|one| one.copies == f64::from(*n)));
-    let shown = found.into_iter().filter(|one| !ran_all || asked(one.copies));
+    let ran_all = COPIES[..2].iter().all(|n| direct_times.iter().any(|one| one.copies == f64::from(*n)));
+    let shown = direct_times.into_iter().filter(|one| !ran_all || asked(one.copies));
     shown
         .map(|one| Measured {
             technique: format!("direct {}x", one.copies),
@@ -67,10 +67,10 @@ pub fn direct(table: &Observations, series: SeriesId, level: f64) -> Vec<Direct>
             sd: variance(&single).sqrt(),
         }
     };
-    let mut found: Vec<Direct> =
+    let mut direct_times: Vec<Direct> =
         means.rows.iter().enumerate().filter_map(alone).map(of_row).collect();
-    found.sort_by(|a, b| a.copies.total_cmp(&b.copies));
-    found
+    direct_times.sort_by(|a, b| a.copies.total_cmp(&b.copies));
+    direct_times
 }
 
 #[cfg(test)]
@@ -92,12 +92,12 @@ mod tests {
     #[test]
     fn result_is_too_high_by_the_overhead_over_the_copies() {
         let (table, series) = table(&[20, 1, 5]);
-        let found = direct(&table, series, 0.95);
-        assert_eq!(found.iter().map(|one| one.copies).collect::<Vec<_>>(), [1.0, 5.0, 20.0]);
-        for one in found {
+        let direct_times = direct(&table, series, 0.95);
+        assert_eq!(direct_times.iter().map(|one| one.copies).collect::<Vec<_>>(), [1.0, 5.0, 20.0]);
+        for direct_time in direct_times {
             assert!(
-                (one.ticks.value - (40.0 + 25.0 / one.copies)).abs() < 1e-9 && one.sd.abs() < 1e-9,
-                "{one:?}"
+                (direct_time.ticks.value - (40.0 + 25.0 / direct_time.copies)).abs() < 1e-9 && direct_time.sd.abs() < 1e-9,
+                "{direct_time:?}"
             );
         }
     }

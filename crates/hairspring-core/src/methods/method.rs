@@ -65,9 +65,10 @@ mod tests {
     fn proportional(copies: &[u32], ticks: f64) -> Observations {
         let mut table = Observations::new(vec!["body".into()]);
         let series = table.series("main");
-        let all: std::collections::BTreeSet<u32> = (1..=8).chain(copies.iter().copied()).collect();
+        let all_copies: std::collections::BTreeSet<u32> =
+            (1..=8).chain(copies.iter().copied()).collect();
         for round in 0..40 {
-            for n in all.iter().copied().map(f64::from) {
+            for n in all_copies.iter().copied().map(f64::from) {
                 let row = table.row(series, &[n]);
                 table.push(row, round, ticks * n);
             }
@@ -80,12 +81,13 @@ mod tests {
         for method in METHODS {
             let mut table = proportional(method.copies, 40.0);
             let series = table.series("main");
-            let found = (method.measure)(&table, series, 0.95);
-            assert!(!found.is_empty(), "{} has no rows", method.name);
-            for one in found {
+            let measurements = (method.measure)(&table, series, 0.95);
+            assert!(!measurements.is_empty(), "{} has no rows", method.name);
+            for measurement in measurements {
                 assert!(
-                    (one.ticks.value - 40.0).abs() < 1e-9 && one.ticks.level == 0.95,
-                    "{}: {one:?}",
+                    (measurement.ticks.value - 40.0).abs() < 1e-9
+                        && measurement.ticks.level == 0.95,
+                    "{}: {measurement:?}",
                     method.name
                 );
             }

@@ -76,13 +76,13 @@ fn method_table(table: &Observations, series: &SeriesResult, shown: Shown) -> Op
         sd,
         distance_percent: 0.0,
     };
-    let others = METHODS.iter().filter(|method| method.shown == shown);
-    let others = others.flat_map(|method| {
+    let other_methods = METHODS.iter().filter(|method| method.shown == shown);
+    let other_rows = other_methods.flat_map(|method| {
         (method.measure)(table, id, line.level).into_iter().map(|found| row(method, found))
     });
     Some(MethodTable {
         subject: series.name.clone(),
-        rows: std::iter::once(first).chain(others).collect(),
+        rows: std::iter::once(first).chain(other_rows).collect(),
     })
 }
 
@@ -174,16 +174,16 @@ mod tests {
                 row(method.name, "far", 7.0, 0.2),
                 row(method.name, "farther", 30.0, 0.2),
             ]);
-            let found = doubts(&table);
+            let findings = doubts(&table);
             let severity = if method.departure == Departure::Expected {
                 Severity::Note
             } else {
                 Severity::Warning
             };
             let methods = ["far".to_owned(), "farther".to_owned()].to_vec();
-            assert_eq!(found[0].list("methods"), Some(&methods[..]), "{}", method.name);
+            assert_eq!(findings[0].list("methods"), Some(&methods[..]), "{}", method.name);
             assert_eq!(
-                (found.len(), found[0].severity, &*found[0].remedy),
+                (findings.len(), findings[0].severity, &*findings[0].remedy),
                 (1, severity, method.remedy)
             );
         }
@@ -191,10 +191,10 @@ mod tests {
 
     #[test]
     fn each_method_has_a_finding_of_its_own() {
-        let others = METHODS.iter().map(|method| row(method.name, method.name, 30.0, 0.2));
+        let other_rows = METHODS.iter().map(|method| row(method.name, method.name, 30.0, 0.2));
         let table = MethodTable {
             subject: "code".into(),
-            rows: std::iter::once(row(LINE, "line fit", 10.0, 0.1)).chain(others).collect(),
+            rows: std::iter::once(row(LINE, "line fit", 10.0, 0.1)).chain(other_rows).collect(),
         };
         assert_eq!(doubts(&table).len(), METHODS.len());
     }

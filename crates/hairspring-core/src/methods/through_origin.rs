@@ -19,12 +19,12 @@ pub const METHOD: Method = Method {
 };
 
 fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured> {
-    let found = through_origin(table, series, level);
-    found
-        .map(|found| Measured {
+    let slope = through_origin(table, series, level);
+    slope
+        .map(|slope| Measured {
             technique: "direct, through origin".into(),
-            ticks: found.ticks,
-            sd: found.sd,
+            ticks: slope.ticks,
+            sd: slope.sd,
         })
         .into_iter()
         .collect()
@@ -107,12 +107,12 @@ fn slopes_of_blocks(
         };
     }
     let mean_squares = || blocks.iter().map(|block| block.squares / block.readings);
-    let (least, most) = mean_squares()
-        .fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| {
-            (least.min(one), most.max(one))
+    let (least_square, most_square) = mean_squares()
+        .fold((f64::INFINITY, 0.0), |(least_square, most_square): (f64, f64), one| {
+            (least_square.min(one), most_square.max(one))
         });
     let have_same_rows =
-        blocks.iter().all(|block| block.readings > 0.0) && most <= (1.0 + SAME_ROWS) * least;
+        blocks.iter().all(|block| block.readings > 0.0) && most_square <= (1.0 + SAME_ROWS) * least_square;
     (blocks.len() >= FEWEST_BLOCKS && have_same_rows)
         .then(|| blocks.iter().map(|block| block.products / block.squares).collect())
 }
@@ -132,11 +132,11 @@ mod tests {
             let row = table.row(series, &[f64::from(k)]);
             table.push(row, 0, 40.0 * f64::from(k) + 25.0);
         }
-        let found = through_origin(&table, series, 0.95).unwrap();
+        let slope = through_origin(&table, series, 0.95).unwrap();
         // sum(k) / sum(k^2) = 3 / (2 n + 1).
         assert!(
-            (found.ticks.value - (40.0 + 25.0 * 3.0 / f64::from(2 * n + 1))).abs() < 1e-9,
-            "{found:?}"
+            (slope.ticks.value - (40.0 + 25.0 * 3.0 / f64::from(2 * n + 1))).abs() < 1e-9,
+            "{slope:?}"
         );
         let line = solve(&table, series, &Options::default()).unwrap();
         assert!((line.components[0].ticks.value - 40.0).abs() < 1e-9);

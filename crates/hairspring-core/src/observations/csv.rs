@@ -206,12 +206,13 @@ impl Layout {
 
 /// Why a header has no reading: columns may be separated by something else than commas.
 fn no_reading(header: &[String]) -> String {
-    let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "bars"), (' ', "blanks")];
+    let other_separators = [(';', "semicolons"), ('\t', "tabs"), ('|', "bars"), (' ', "blanks")];
     let is_reading = |name: &str| Field::from_name(name.trim()) == Field::Reading;
     let is_in = |name: &String, by: char| name.contains(by) && name.split(by).any(is_reading);
-    let found =
-        other.iter().find(|(separator, _)| header.iter().any(|name| is_in(name, *separator)));
-    match found {
+    let found_separator = other_separators
+        .iter()
+        .find(|(separator, _)| header.iter().any(|name| is_in(name, *separator)));
+    match found_separator {
         Some((_, separators)) => format!(
             "no column `ticks` (or `time_ns`): the columns are separated by {separators}; \
              separate them by commas, and write numbers with a point, as in `body,ticks` and \
@@ -250,7 +251,7 @@ fn read_rows(
         .flexible(true)
         .from_reader(Bounded::new(stream));
     let mut record = ::csv::ByteRecord::new();
-    let mut seen: Vec<u32> = Vec::new();
+    let mut readings_of_rows: Vec<u32> = Vec::new();
     let mut counts = vec![0.0; table.components().len()];
     loop {
         let more = reader.read_byte_record(&mut record);
@@ -280,19 +281,19 @@ fn read_rows(
         }
         let series = table.series(parsed.series.filter(|name| !name.is_empty()).unwrap_or("main"));
         let row = table.row(series, &counts);
-        let round = parsed.round.unwrap_or_else(|| next_round(&mut seen, row));
+        let round = parsed.round.unwrap_or_else(|| next_round(&mut readings_of_rows, row));
         table.push_guarded(row, round, parsed.ticks, parsed.flags, parsed.guard);
     }
     Ok(())
 }
 
-fn next_round(seen: &mut Vec<u32>, row: u32) -> u32 {
+fn next_round(readings_of_rows: &mut Vec<u32>, row: u32) -> u32 {
     let at = row as usize;
-    if seen.len() <= at {
-        seen.resize(at + 1, 0);
+    if readings_of_rows.len() <= at {
+        readings_of_rows.resize(at + 1, 0);
     }
-    seen[at] += 1;
-    seen[at] - 1
+    readings_of_rows[at] += 1;
+    readings_of_rows[at] - 1
 }
 
 struct Line<'a> {
@@ -367,38 +368,38 @@ fn guard(text: &str, line: u64) -> Result<Option<NonZeroU32>> {
     if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(wrong) }
 }
 
-fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
-    let number: f64 = text
-        .parse()
-        .map_err(|_| bad(line, &format!("{what} is `{}`, which is not a number", shown(text))))?;
+fn finite(text: &str, quantity: &str, line: u64) -> Result<f64> {
+    let number: f64 = text.parse().map_err(|_| {
+        bad(line, &format!("{quantity} is `{}`, which is not a number", shown(text)))
+    })?;
     if !number.is_finite() {
         return Err(bad(
             line,
-            &format!("{what} is `{}`, which is not a finite number", shown(text)),
+            &format!("{quantity} is `{}`, which is not a finite number", shown(text)),
         ));
     }
     if is_usable(number) {
         Ok(number)
     } else {
-        Err(bad(line, &format!("{what} is `{}`: {USABLE_NUMBERS}", shown(text))))
+        Err(bad(line, &format!("{quantity} is `{}`: {USABLE_NUMBERS}", shown(text))))
     }
 }
 
-fn not_negative(text: &str, what: &str, line: u64) -> Result<f64> {
-    let number = finite(text, what, line)?;
+fn not_negative(text: &str, quantity: &str, line: u64) -> Result<f64> {
+    let number = finite(text, quantity, line)?;
     if number < 0.0 {
-        Err(bad(line, &format!("{what} is {}, which is negative", shown(text))))
+        Err(bad(line, &format!("{quantity} is {}, which is negative", shown(text))))
     } else {
         Ok(number)
     }
 }
 
-fn positive(text: &str, what: &str, line: u64) -> Result<f64> {
-    let number = finite(text, what, line)?;
+fn positive(text: &str, quantity: &str, line: u64) -> Result<f64> {
+    let number = finite(text, quantity, line)?;
     if number > 0.0 {
         Ok(number)
     } else {
-        Err(bad(line, &format!("{what} is {}, but it must be above 0", shown(text))))
+        Err(bad(line, &format!("{quantity} is {}, but it must be above 0", shown(text))))
     }
 }
 

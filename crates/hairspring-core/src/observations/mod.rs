@@ -132,13 +132,13 @@ impl Observations {
     pub fn row(&mut self, series: SeriesId, counts: &[f64]) -> RowId {
         assert_eq!(counts.len(), self.components.len(), "one count for each component");
         let next = self.rows.len() as RowId;
-        let known = *self.index.entry(hash(series, counts)).or_insert(next);
-        if known != next {
+        let known_row = *self.index.entry(hash(series, counts)).or_insert(next);
+        if known_row != next {
             let same = |id: &RowId| {
                 self.rows[*id as usize].series == series && self.rows[*id as usize].counts == counts
             };
             if let Some(id) =
-                std::iter::once(&known).chain(&self.collisions).copied().find(|id| same(id))
+                std::iter::once(&known_row).chain(&self.collisions).copied().find(|id| same(id))
             {
                 return id;
             }
@@ -300,10 +300,10 @@ mod tests {
             table.push(row, 0, 10.0 * f64::from(k));
         }
         let part = table.excluding(|reading| reading.row == 1).unwrap();
-        let left = |table: &Observations| -> Vec<bool> {
+        let left_out = |table: &Observations| -> Vec<bool> {
             table.readings().iter().map(|one| one.flags.contains(Flags::EXCLUDED)).collect()
         };
-        assert_eq!((left(&part), left(&table)), (vec![false, true, false], vec![false; 3]));
+        assert_eq!((left_out(&part), left_out(&table)), (vec![false, true, false], vec![false; 3]));
         let error = table.excluding(|_| true).unwrap_err().to_string();
         assert!(error.contains("all readings of the series `a`"), "{error}");
     }

@@ -24,8 +24,9 @@ pub struct Pauses {
 impl Pauses {
     /// Adds those of another time.
     pub fn add(&mut self, other: Pauses) {
-        let both = self.longer.zip(other.longer).map(|(one, other)| one.saturating_add(other));
-        self.longer = if self.watched > 0.0 { both } else { other.longer };
+        let sum_of_longer =
+            self.longer.zip(other.longer).map(|(one, other)| one.saturating_add(other));
+        self.longer = if self.watched > 0.0 { sum_of_longer } else { other.longer };
         self.watched += other.watched;
         self.lost += other.lost;
         self.number = self.number.saturating_add(other.number);

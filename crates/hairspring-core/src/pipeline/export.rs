@@ -20,14 +20,20 @@ pub fn write_weighed(
     let components: String =
         table.components().iter().map(|name| format!("{},", quoted(name))).collect();
     writeln!(out, "series,{components}round,{unit},at_mean_clock,weight,left_out_by")?;
-    for one in weighed {
-        let reading = &table.readings()[one.reading];
+    for weighed_reading in weighed {
+        let reading = &table.readings()[weighed_reading.reading];
         let row = &table.rows()[reading.row as usize];
         write!(out, "{},", quoted(&table.series_names()[usize::from(row.series)]))?;
         row.counts.iter().try_for_each(|count| write!(out, "{count},"))?;
-        let (weight, reason) =
-            (u8::from(one.left_out_by.is_none()), one.left_out_by.unwrap_or_default());
-        writeln!(out, "{},{},{},{weight},{reason}", reading.round, reading.ticks, one.ticks)?;
+        let (weight, reason) = (
+            u8::from(weighed_reading.left_out_by.is_none()),
+            weighed_reading.left_out_by.unwrap_or_default(),
+        );
+        writeln!(
+            out,
+            "{},{},{},{weight},{reason}",
+            reading.round, reading.ticks, weighed_reading.ticks
+        )?;
     }
     out.flush()
 }

@@ -63,7 +63,7 @@ struct Wild {
 }
 
 fn wild() -> impl Strategy<Value = Wild> {
-    let share = |most: f64| prop_oneof![Just(0.0), 0.0..most];
+    let share = |most_share: f64| prop_oneof![Just(0.0), 0.0..most_share];
     let shares = (share(0.03), share(0.05), share(0.02), share(0.8));
     (
         [20.0..4e3, 20.0..4e3],
@@ -125,11 +125,12 @@ impl Wild {
 /// Every reading is used, or left out by one stage: the readings, the outcomes of the stages and
 /// the results say the same.
 fn check_readings(table: &Observations, assessment: &Assessment) {
-    let all = weighed(table, &Options::default()).unwrap();
+    let all_weighed = weighed(table, &Options::default()).unwrap();
     for series in &assessment.series {
         let id = table.find_series(&series.name).unwrap();
         let own_readings = || {
-            all.iter()
+            all_weighed
+                .iter()
                 .filter(|one| table.rows()[table.readings()[one.reading].row as usize].series == id)
         };
         let used = own_readings().filter(|one| one.left_out_by.is_none()).count();
@@ -240,10 +241,10 @@ fn a_ratio_beside_pauses_is_the_quotient_of_the_times() {
             }
         }
     }
-    let found = assessed(&table);
+    let assessment = assessed(&table);
     let times: Vec<&Estimate> =
-        found.series.iter().map(|one| &one.components[0].time.ticks).collect();
-    let compared = ratio(&found);
+        assessment.series.iter().map(|one| &one.components[0].time.ticks).collect();
+    let compared = ratio(&assessment);
     assert!(times[0].contains(100.0) && times[1].contains(8_000.0), "{times:?}");
     assert!(compared.ratio.contains(80.0), "{compared:?}");
     assert!(
@@ -274,8 +275,8 @@ fn what_may_be_the_codes_own_is_in_the_ratio_and_decides_nothing() {
                 }
             }
         }
-        let found = assessed(&table);
-        let compared = ratio(&found);
+        let assessment = assessed(&table);
+        let compared = ratio(&assessment);
         held += u32::from(compared.ratio.contains(1.0175));
         let is_excluded = compared.verdict == Verdict::NoDifference
             && excludes(&Looks::Every.interval(&compared.ratio)) < 0.0175;
@@ -313,8 +314,8 @@ fn times_of_a_calm_core_have_the_same_bounds_in_all_units() {
                 }
             }
         }
-        let found = assessed(&table);
-        let time = &found.series[0].components[0].time;
+        let assessment = assessed(&table);
+        let time = &assessment.series[0].components[0].time;
         let (ns, cycles) = (time.ns.as_ref().unwrap(), time.cycles.as_ref().unwrap());
         for entry in ns.budget.iter().filter(|entry| matches!(entry.spread, Spread::Bound(_))) {
             let share =
@@ -339,12 +340,15 @@ fn solved_without(names: &[&str]) -> crate::error::Result<Assessment> {
 fn a_table_can_be_solved_without_each_optional_stage() {
     let names: Vec<&str> = optional_stages().iter().map(|stage| stage.name).collect();
     let alone = names.iter().map(|name| (vec![*name], solved_without(&[*name])));
-    for (without, found) in alone.chain([(names.clone(), solved_without(&names))]) {
-        let found = found.unwrap_or_else(|error| panic!("{without:?}: {error}"));
-        let time = found.series[0].components[0].time.ticks;
+    for (without, assessment) in alone.chain([(names.clone(), solved_without(&names))]) {
+        let assessment = assessment.unwrap_or_else(|error| panic!("{without:?}: {error}"));
+        let time = assessment.series[0].components[0].time.ticks;
         assert!(time.value.is_finite() && time.half_width().is_finite(), "{without:?}: {time:?}");
-        let by_request =
-            found.series[0].stages.iter().filter(|one| one.did == BY_REQUEST).map(|one| one.stage);
+        let by_request = assessment.series[0]
+            .stages
+            .iter()
+            .filter(|one| one.did == BY_REQUEST)
+            .map(|one| one.stage);
         assert_eq!(by_request.collect::<Vec<_>>(), without);
     }
 }
@@ -424,11 +428,14 @@ fn odd_placement() -> Observations {
 #[test]
 fn readings_that_count_after_all_are_told_as_such() {
     let table = odd_placement();
-    let found = assessed(&table);
+    let assessment = assessed(&table);
     assert!(
-        found.series.iter().all(|series| series.stages.iter().all(|stage| stage.left_out == 0)),
+        assessment
+            .series
+            .iter()
+            .all(|series| series.stages.iter().all(|stage| stage.left_out == 0)),
         "{:#?}",
-        found.series[0].stages
+        assessment.series[0].stages
     );
     assert!(
         weighed(&table, &Options::default()).unwrap().iter().all(|one| one.left_out_by.is_none())

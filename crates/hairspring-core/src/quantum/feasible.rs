@@ -42,20 +42,20 @@ pub(super) fn within(lengths: &[Length], start: Interval) -> Vec<Interval> {
 
 /// The same where a length leaves several intervals.
 fn of_several(lengths: &[Length], start: Interval) -> Vec<Interval> {
-    let (mut left, mut next) = (vec![start], Vec::new());
+    let (mut intervals_left, mut next) = (vec![start], Vec::new());
     for length in lengths {
         next.clear();
-        for interval in &left {
+        for interval in &intervals_left {
             if !narrow(*length, *interval, &mut next) {
                 return Vec::new();
             }
         }
-        std::mem::swap(&mut left, &mut next);
-        if left.is_empty() {
-            return left;
+        std::mem::swap(&mut intervals_left, &mut next);
+        if intervals_left.is_empty() {
+            return intervals_left;
         }
     }
-    left
+    intervals_left
 }
 
 /// The least and the largest number of periods of an interval that a length may have.
@@ -79,34 +79,34 @@ pub(super) fn least_sure(digit: f64, times: f64, by_chance: f64) -> f64 {
 }
 
 /// Appends what a length leaves of an interval; `false` if these are too many.
-fn narrow(length: Length, interval: Interval, left: &mut Vec<Interval>) -> bool {
+fn narrow(length: Length, interval: Interval, intervals_left: &mut Vec<Interval>) -> bool {
     let (first, last) = multiples(length, interval);
     if last - first > MOST_INTERVALS as f64 {
         return false;
     }
     let mut multiple = first;
     while multiple <= last {
-        let (least, most) = part(length, interval, multiple);
-        if least <= most {
-            left.push((least, most));
+        let (least_period, most_period) = part(length, interval, multiple);
+        if least_period <= most_period {
+            intervals_left.push((least_period, most_period));
         }
         multiple += 1.0;
     }
-    left.len() <= MOST_INTERVALS
+    intervals_left.len() <= MOST_INTERVALS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lengths(all: &[f64], bound: f64) -> Vec<Length> {
-        all.iter().map(|length| Length { length: *length, bound }).collect()
+    fn lengths(of_lengths: &[f64], bound: f64) -> Vec<Length> {
+        of_lengths.iter().map(|length| Length { length: *length, bound }).collect()
     }
 
     #[test]
     fn lengths_narrow_the_period() {
-        let found = within(&lengths(&[70.0, 211.0, 7001.0], 1.0), (60.0, 80.0));
-        assert!(matches!(found[..], [(low, high)] if low >= 70.0 && high < 70.03));
+        let periods = within(&lengths(&[70.0, 211.0, 7001.0], 1.0), (60.0, 80.0));
+        assert!(matches!(periods[..], [(low, high)] if low >= 70.0 && high < 70.03));
         assert_eq!(within(&lengths(&[70.0, 100.0], 1.0), (60.0, 80.0)), []);
     }
 

@@ -205,10 +205,11 @@ mod tests {
                 level,
             })
         };
-        let (usual, other) = (at(0.95), at(0.5));
+        let (of_usual_level, of_other_level) = (at(0.95), at(0.5));
         assert!(
-            (usual.high - other.high).abs() < 1e-5 && (usual.low - other.low).abs() < 1e-5,
-            "{usual:?} {other:?}"
+            (of_usual_level.high - of_other_level.high).abs() < 1e-5
+                && (of_usual_level.low - of_other_level.low).abs() < 1e-5,
+            "{of_usual_level:?} {of_other_level:?}"
         );
     }
 

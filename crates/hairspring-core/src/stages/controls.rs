@@ -62,16 +62,17 @@ impl Control {
     /// instruction after the other. All of it, if nothing tells what units they are.
     fn share(&self, state: &State, series: SeriesId) -> f64 {
         let uses = state.table.origin.uses_of(&self.name).zip(watched(state, series));
-        let (Some((own, code)), Some(cycles)) = (uses, cycles_of(state, series)) else {
+        let (Some((own_uses, uses_of_code)), Some(cycles)) = (uses, cycles_of(state, series))
+        else {
             return 1.0;
         };
         let number = |uses: &Uses, unit: &str| {
             uses.iter().find(|(name, _)| name == unit).map_or(0.0, |(_, number)| f64::from(*number))
         };
-        let taken = |(unit, of_copy): &(String, u32)| {
-            number(code, unit) / f64::from((*of_copy).max(1)) * self.length
+        let taken_time = |(unit, of_copy): &(String, u32)| {
+            number(uses_of_code, unit) / f64::from((*of_copy).max(1)) * self.length
         };
-        (own.iter().map(taken).fold(0.0, f64::max) / cycles).clamp(LEAST_SHARE, 1.0)
+        (own_uses.iter().map(taken_time).fold(0.0, f64::max) / cycles).clamp(LEAST_SHARE, 1.0)
     }
 }
 
@@ -147,11 +148,11 @@ fn bounds(state: &State, series: SeriesId) -> Vec<(u8, f64)> {
     let bound = |(at, control): (usize, &Control)| {
         (at as u8, control.share(state, series) * control.distance())
     };
-    let all = state.controls.iter().enumerate().map(bound).filter(|(_, bound)| *bound > 0.0);
+    let all_bounds = state.controls.iter().enumerate().map(bound).filter(|(_, bound)| *bound > 0.0);
     if watched(state, series).is_some() {
-        all.collect()
+        all_bounds.collect()
     } else {
-        all.max_by(|a, b| a.1.total_cmp(&b.1)).into_iter().collect()
+        all_bounds.max_by(|a, b| a.1.total_cmp(&b.1)).into_iter().collect()
     }
 }
 
@@ -248,8 +249,8 @@ mod tests {
 
     /// The bound by the controls as a share, and the severity of what is said of them.
     fn found(table: &Observations) -> (f64, Option<Severity>) {
-        let found = assessed(table);
-        let code = &found.series[0];
+        let assessment = assessed(table);
+        let code = &assessment.series[0];
         let cycles = code.components[0].time.cycles.as_ref().unwrap();
         let said =
             code.findings.iter().find(|finding| finding.is(crate::finding::code::CORE_SHARED));

@@ -65,15 +65,15 @@ pub(crate) fn convert(state: &mut State) -> Did {
     let Some((series, cycles)) = state.reference() else {
         return Did::nothing("there is no reference chain");
     };
-    let seen = look(state, series);
-    let mut stretches = stretches(state, &seen, series, cycles);
+    let seen_stretches = look(state, series);
+    let mut stretches = stretches(state, &seen_stretches, series, cycles);
     if stretches.len() < 2 {
         return Did::nothing("the reference chain has too few rounds");
     }
     let code: Vec<(SeriesId, Vec<f64>)> = state
         .subjects()
         .into_iter()
-        .map(|series| (series, paces(state, &seen, series, &stretches)))
+        .map(|series| (series, paces(state, &seen_stretches, series, &stretches)))
         .collect();
     let replaced = replace_hit(&mut stretches, &code);
     let shown: Vec<f64> = stretches.iter().map(|stretch| stretch.rate).collect();
@@ -168,8 +168,13 @@ fn look(state: &State, reference: SeriesId) -> Vec<Seen> {
 
 /// How long a series takes in each stretch, as a share of what it usually takes: the middle one of
 /// its longer rows. NaN where none was read.
-fn paces(state: &State, seen: &[Seen], series: SeriesId, stretches: &[Stretch]) -> Vec<f64> {
-    let of = |at: usize, row: RowId| seen[stretches[at].seen].code[row as usize];
+fn paces(
+    state: &State,
+    seen_stretches: &[Seen],
+    series: SeriesId,
+    stretches: &[Stretch],
+) -> Vec<f64> {
+    let of = |at: usize, row: RowId| seen_stretches[stretches[at].seen].code[row as usize];
     let usual = |row: RowId| {
         (
             median(
@@ -201,8 +206,9 @@ fn replace_hit(stretches: &mut [Stretch], code: &[(SeriesId, Vec<f64>)]) -> usiz
     let rates: Vec<f64> = stretches.iter().map(|stretch| ln(stretch.rate)).collect();
     let usual = median(&mut rates.clone());
     let ratios: Vec<f64> = rates.iter().zip(&paces).map(|(rate, pace)| rate - pace).collect();
-    let known = || ratios.iter().copied().filter(|one| one.is_finite()).collect::<Vec<f64>>();
-    let Some((middle, reach)) = limit(&mut known(), 0.0) else { return 0 };
+    let known_ratios =
+        || ratios.iter().copied().filter(|one| one.is_finite()).collect::<Vec<f64>>();
+    let Some((middle, reach)) = limit(&mut known_ratios(), 0.0) else { return 0 };
     let is_hit = |at: &usize| ratios[*at] > middle + reach && rates[*at] - usual > paces[*at].abs();
     let hit: Vec<usize> = (0..ratios.len()).filter(is_hit).collect();
     hit.iter().for_each(|at| stretches[*at].rate = exp(paces[*at] + middle));
@@ -211,35 +217,41 @@ fn replace_hit(stretches: &mut [Stretch], code: &[(SeriesId, Vec<f64>)]) -> usiz
 
 /// The rate of each stretch that shows it, by the line of the reference chain. The scatter of its
 /// readings in all stretches shows the noise.
-fn stretches(state: &State, seen: &[Seen], series: SeriesId, cycles: f64) -> Vec<Stretch> {
+fn stretches(
+    state: &State,
+    seen_stretches: &[Seen],
+    series: SeriesId,
+    cycles: f64,
+) -> Vec<Stretch> {
     let rows = state.sheet.rows_of(series);
     let length =
         |row: &RowId| state.table.rows()[*row as usize].counts.iter().sum::<f64>() * cycles;
     let design: Vec<Vec<f64>> = rows.iter().map(|row| vec![length(row), 1.0]).collect();
     let Some(line) = LinearMap::new(&design, &vec![1.0; rows.len()]) else { return Vec::new() };
     let variance = |row: usize| {
-        let squares: f64 = seen.iter().map(|one| one.chain[row].squares).sum();
-        let spare: f64 = seen.iter().map(|one| (one.chain[row].number - 1.0).max(0.0)).sum();
+        let squares: f64 = seen_stretches.iter().map(|one| one.chain[row].squares).sum();
+        let spare: f64 =
+            seen_stretches.iter().map(|one| (one.chain[row].number - 1.0).max(0.0)).sum();
         f64::max(squares / spare, state.quantum.rounding()).max(1e-24)
     };
     let variances: Vec<f64> = (0..rows.len()).map(variance).collect();
-    let stretch = |(at, one): (usize, &Seen)| {
-        let weighted = || one.chain.iter().zip(line.map.row(0));
+    let stretch = |(at, seen_stretch): (usize, &Seen)| {
+        let weighted = || seen_stretch.chain.iter().zip(line.map.row(0));
         let rate = weighted().map(|(row, weight)| weight * row.mean).sum();
         let noise = weighted()
             .zip(&variances)
             .map(|((row, weight), variance)| weight * weight * variance / row.number)
             .sum();
-        Stretch { seen: at, first_round: one.first_round, rate, noise }
+        Stretch { seen: at, first_round: seen_stretch.first_round, rate, noise }
     };
-    let mut found: Vec<Stretch> = seen
+    let mut found_stretches: Vec<Stretch> = seen_stretches
         .iter()
         .enumerate()
         .map(stretch)
         .filter(|one| one.rate.is_finite() && one.rate > 0.0)
         .collect();
-    found.iter_mut().take(1).for_each(|first| first.first_round = 0);
-    found
+    found_stretches.iter_mut().take(1).for_each(|first| first.first_round = 0);
+    found_stretches
 }
 
 /// Whether the paces of a series vary with the clock.

@@ -48,9 +48,11 @@ fn denormals(state: &State, series: SeriesId) -> Option<Denormals> {
     if !state.sheet.flags.has_denormals() {
         return None;
     }
-    let seen =
-        state.sheet.raw(series).fold(Flags::NONE, |seen, (_, reading)| seen.with(reading.flags));
-    if !seen.has_denormals() {
+    let seen_flags = state
+        .sheet
+        .raw(series)
+        .fold(Flags::NONE, |seen_flags, (_, reading)| seen_flags.with(reading.flags));
+    if !seen_flags.has_denormals() {
         return None;
     }
     let has = |one: &crate::sheet::Sample| state.sheet.reading(one.at).flags.has_denormals();
@@ -64,7 +66,7 @@ fn denormals(state: &State, series: SeriesId) -> Option<Denormals> {
     let some_rows = rows.iter().any(|(met, all)| *met > NEARLY_ALL * all)
         && rows.iter().any(|(met, all)| *met < (1.0 - NEARLY_ALL) * all);
     let (operands, results) =
-        (seen.contains(Flags::DENORMAL_OPERAND), seen.contains(Flags::DENORMAL_RESULT));
+        (seen_flags.contains(Flags::DENORMAL_OPERAND), seen_flags.contains(Flags::DENORMAL_RESULT));
     Some(Denormals { share, operands, results, some_rows })
 }
 
@@ -80,7 +82,7 @@ fn told(met: &Denormals) -> Finding {
         () if met.share > DENORMALS_MATTER => Severity::Warning,
         () => Severity::Note,
     };
-    let what = match (operands, results) {
+    let denormal_values = match (operands, results) {
         (true, true) => "operands and results",
         (true, false) => "operands",
         _ => "results",
@@ -91,7 +93,7 @@ fn told(met: &Denormals) -> Finding {
         ""
     };
     let message = format!(
-        "denormal {what} in {} % of the readings{rows}: many cores take 100 cycles or more for an \
+        "denormal {denormal_values} in {} % of the readings{rows}: many cores take 100 cycles or more for an \
          instruction that meets one",
         share(share_percent)
     );
@@ -125,13 +127,13 @@ mod tests {
                 table.push_flagged(row, round, 500.0 * f64::from(copies) + wobble, flags);
             }
         }
-        let mut found = assess(&table, &Question::default()).unwrap().series.remove(0);
+        let mut assessment = assess(&table, &Question::default()).unwrap().series.remove(0);
         assert_eq!(
-            found.solution.readings_used, found.solution.readings,
+            assessment.solution.readings_used, assessment.solution.readings,
             "denormals are not left out"
         );
-        found.findings.retain(|finding| finding.is("denormals"));
-        found.findings
+        assessment.findings.retain(|finding| finding.is("denormals"));
+        assessment.findings
     }
 
     #[test]

@@ -83,14 +83,14 @@ fn degrees_of_freedom(fit: &Fit, unknown: usize) -> f64 {
     let weights = fit.map.row_weights(unknown);
     let rows = weights.len();
     let scaled = |at: usize| weights[at] / (1.0 - fit.map.leverage[at]).max(1e-3).sqrt();
-    let own = |at: usize| scaled(at).powi(2) * (1.0 - fit.map.leverage[at]).max(1e-3);
-    let trace: f64 = (0..rows).map(own).sum();
+    let own_product = |at: usize| scaled(at).powi(2) * (1.0 - fit.map.leverage[at]).max(1e-3);
+    let trace: f64 = (0..rows).map(own_product).sum();
     let squares: f64 = if rows > MANY_ROWS as usize {
-        (0..rows).map(|at| own(at).powi(2)).sum()
+        (0..rows).map(|at| own_product(at).powi(2)).sum()
     } else {
         let product = |a: usize, b: usize| {
             if a == b {
-                own(a).powi(2)
+                own_product(a).powi(2)
             } else {
                 (scaled(a) * scaled(b)).powi(2) * fit.map.shared(a, b)
             }
@@ -119,7 +119,7 @@ fn grouped(rows: &Rows, fit: &Fit, unknown: usize, vector: &Vector) -> Option<Co
         shares.iter().map(|share| share * share).sum(),
         (rows.active.len() - fit.unknowns.len()) as f64,
     );
-    let all = [
+    let all_groupings = [
         Some(singly),
         by_neighbours(&shares, |at| (size[at], 0.0)),
         by_neighbours(&shares, |at| (count(at), size[at])),
@@ -127,7 +127,8 @@ fn grouped(rows: &Rows, fit: &Fit, unknown: usize, vector: &Vector) -> Option<Co
     let entry = |(variance, dof): (f64, f64)| {
         Contribution::standard(Source::Departure, (variance - noise).max(0.0).sqrt(), dof)
     };
-    all.into_iter()
+    all_groupings
+        .into_iter()
         .flatten()
         .map(entry)
         .max_by(|a, b| a.half_width(0.95).total_cmp(&b.half_width(0.95)))
@@ -175,11 +176,11 @@ pub(crate) fn departures_told(solution: &Solution) -> Vec<Finding> {
     }
     let affected =
         solution.components.iter().map(|component| (&*component.name, effect(component)));
-    let all: Vec<Finding> = affected
+    let findings: Vec<Finding> = affected
         .filter_map(|(name, effect)| Some(finding(severity_of(effect)?, Some((name, effect)))))
         .collect();
     let is_noted = departure > LITTLE_SHARE || lack.p < HARDLY_CHANCE && solution.blocks.is_empty();
-    if all.is_empty() && is_noted { vec![finding(Severity::Note, None)] } else { all }
+    if findings.is_empty() && is_noted { vec![finding(Severity::Note, None)] } else { findings }
 }
 
 fn non_linear(

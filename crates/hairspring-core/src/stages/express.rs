@@ -99,11 +99,11 @@ pub(crate) fn with_rate(state: &State, value: Uncertain) -> Uncertain {
 }
 
 fn bound(state: &State, ticks: &Estimate, floor: f64) -> Option<Bound> {
-    let most = upper_bound(ticks, floor)?;
+    let most_ticks = upper_bound(ticks, floor)?;
     let (factor, _) = state.shown_unit();
     Some(Bound {
-        shown: most * factor,
-        cycles: state.cycles_per_unit().map(|per_unit| most * per_unit),
+        shown: most_ticks * factor,
+        cycles: state.cycles_per_unit().map(|per_unit| most_ticks * per_unit),
     })
 }
 

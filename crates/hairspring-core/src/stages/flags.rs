@@ -63,15 +63,15 @@ pub(crate) fn choose(state: &mut State) -> Did {
             .collect();
         let is_excluded = |one: &&(usize, Flags)| one.1.contains(Flags::EXCLUDED);
         let excluded = flagged.iter().filter(is_excluded).count();
-        let kept = state.sheet.number_in(series) - excluded;
+        let kept_readings = state.sheet.number_in(series) - excluded;
         let doubted = flagged.len() - excluded;
-        let is_few = ((kept - doubted) as f64) < LEAST_UNDISTURBED * kept as f64;
+        let is_few = ((kept_readings - doubted) as f64) < LEAST_UNDISTURBED * kept_readings as f64;
         let count = doubted > 0 && (is_few || lacks_rows(state, series, &flagged));
         state.disturbed[usize::from(series)] = Disturbed { excluded, flagged: doubted, count };
         out.extend(
             flagged
                 .iter()
-                .filter(|one| kept > 0 && (!count || is_excluded(one)))
+                .filter(|one| kept_readings > 0 && (!count || is_excluded(one)))
                 .map(|(at, _)| *at),
         );
     }
@@ -95,9 +95,9 @@ fn lacks_rows(state: &State, series: SeriesId, flagged: &[(usize, Flags)]) -> bo
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(solution) = state.solution(series) else { return Vec::new() };
     let Disturbed { excluded, flagged, count } = state.disturbed[usize::from(series)];
-    let all = solution.readings.saturating_sub(excluded).max(1) as f64;
-    let left_out = state.out_as_disturbed(series).saturating_sub(excluded) as f64 / all;
-    let share = left_out.max(flagged as f64 / all);
+    let all_readings = solution.readings.saturating_sub(excluded).max(1) as f64;
+    let left_out = state.out_as_disturbed(series).saturating_sub(excluded) as f64 / all_readings;
+    let share = left_out.max(flagged as f64 / all_readings);
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max)
         * state.table.origin.ns_per_unit().unwrap_or(0.0);
     let is_long = longest > LONG_NS && state.table.origin.pauses.share().is_none();
@@ -170,11 +170,11 @@ mod tests {
                 table.push_flagged(*row, round, ticks, flags);
             }
         }
-        let found = crate::judge::assess(&table, &crate::judge::Question::default()).unwrap();
-        let body = &found.series[0].components[0].time.ticks;
+        let assessment = crate::judge::assess(&table, &crate::judge::Question::default()).unwrap();
+        let body = &assessment.series[0].components[0].time.ticks;
         assert!((1.8e6..2.2e6).contains(&body.value), "{body:?}");
         assert!(
-            found.series[0]
+            assessment.series[0]
                 .findings
                 .iter()
                 .any(|finding| finding.is(crate::finding::code::DISTURBED))

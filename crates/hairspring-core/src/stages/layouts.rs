@@ -96,14 +96,17 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 }
 
 fn told(state: &State, series: SeriesId, means: &LayoutMeans) -> Finding {
-    let (least, most) = means.range();
-    let severity =
-        if most > (1.0 + WIDE_SHARE) * least { Severity::Warning } else { Severity::Note };
+    let (least_mean, most_mean) = means.range();
+    let severity = if most_mean > (1.0 + WIDE_SHARE) * least_mean {
+        Severity::Warning
+    } else {
+        Severity::Note
+    };
     let component = state
         .solution(series)
         .map_or_else(String::new, |solution| solution.components[0].name.clone());
     let (layouts, least_factor, most_factor) =
-        (state.grid.layouts, least / means.mean(), most / means.mean());
+        (state.grid.layouts, least_mean / means.mean(), most_mean / means.mean());
     let message = format!(
         "the time of {component} depends on where the code lies: in {layouts} layouts it takes {} \
          to {} times the mean, which is the time",

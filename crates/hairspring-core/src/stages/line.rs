@@ -136,7 +136,7 @@ fn row_influence(fit: &Fit, unknown: usize) -> f64 {
 /// All rows of a series in the order of the table.
 fn row_fits(state: &State, rows: &Rows, fit: &Fit) -> Vec<RowFit> {
     let counts = |row: RowId| state.table.rows()[row as usize].counts.clone();
-    let kept = rows.cells.rows.iter().enumerate().map(|(at, row)| RowFit {
+    let kept_rows = rows.cells.rows.iter().enumerate().map(|(at, row)| RowFit {
         row: *row,
         counts: counts(*row),
         readings: state.sheet.number_of(*row),
@@ -146,7 +146,7 @@ fn row_fits(state: &State, rows: &Rows, fit: &Fit) -> Vec<RowFit> {
         residual: rows.system.location[at] - rows.system.fitted(at, fit),
         left_out: rows.marks[at],
     });
-    let lost = rows.cells.starved.iter().map(|row| RowFit {
+    let lost_rows = rows.cells.starved.iter().map(|row| RowFit {
         row: *row,
         counts: counts(*row),
         readings: state.sheet.number_of(*row),
@@ -160,9 +160,9 @@ fn row_fits(state: &State, rows: &Rows, fit: &Fit) -> Vec<RowFit> {
             LeftOut::Interference
         }),
     });
-    let mut all: Vec<RowFit> = kept.chain(lost).collect();
-    all.sort_by_key(|row| row.row);
-    all
+    let mut all_rows: Vec<RowFit> = kept_rows.chain(lost_rows).collect();
+    all_rows.sort_by_key(|row| row.row);
+    all_rows
 }
 
 impl State<'_> {

@@ -48,15 +48,19 @@ pub(crate) fn widen(state: &mut State) -> Did {
             |terms: &[(usize, f64)]| terms.iter().all(|(_, coefficient)| *coefficient > 0.0);
         let bounded: Vec<bool> =
             rows.system.rank.identifiable.iter().map(|one| is_sum(&one.terms)).collect();
-        let Some(others) = nonnegative(
+        let Some(nonnegative_unknowns) = nonnegative(
             &Rows { design: &design, values: &values, weights: &weights },
             &fit.unknowns,
             &bounded,
         ) else {
             continue;
         };
-        let apart: Vec<f64> =
-            fit.unknowns.iter().zip(&others).map(|(one, other)| (one - other).abs()).collect();
+        let apart: Vec<f64> = fit
+            .unknowns
+            .iter()
+            .zip(&nonnegative_unknowns)
+            .map(|(one, other)| (one - other).abs())
+            .collect();
         apart.into_iter().enumerate().for_each(|(unknown, apart)| {
             solution.add(unknown, Entry::bound(Source::Negative, apart))
         });
@@ -91,17 +95,21 @@ fn nonnegative(rows: &Rows, best: &[f64], bounded: &[bool]) -> Option<Vec<f64>> 
         .iter()
         .map(|row| row.iter().zip(&scale).map(|(n, s)| n / s).collect())
         .collect();
-    let mut kept: Vec<usize> = (0..width).collect();
+    let mut kept_unknowns: Vec<usize> = (0..width).collect();
     let kept_values = loop {
-        let (values, sds) = solved(&scaled, rows, &kept)?;
-        let negative = (0..kept.len()).filter(|at| bounded[kept[*at]] && values[*at] < 0.0);
+        let (values, sds) = solved(&scaled, rows, &kept_unknowns)?;
+        let negative =
+            (0..kept_unknowns.len()).filter(|at| bounded[kept_unknowns[*at]] && values[*at] < 0.0);
         match negative.min_by(|a, b| (values[*a] / sds[*a]).total_cmp(&(values[*b] / sds[*b]))) {
-            Some(worst) => drop(kept.remove(worst)),
+            Some(worst) => drop(kept_unknowns.remove(worst)),
             None => break values,
         }
     };
-    let mut all = vec![0.0; width];
-    kept.iter().zip(kept_values).for_each(|(at, value)| all[*at] = value / scale[*at]);
+    let mut unknowns = vec![0.0; width];
+    kept_unknowns
+        .iter()
+        .zip(kept_values)
+        .for_each(|(at, value)| unknowns[*at] = value / scale[*at]);
     let departure = |unknowns: &[f64], number: usize| {
         let square = |((row, value), weight): ((&Vec<f64>, &f64), &f64)| {
             weight * (value - dot(row, unknowns)).powi(2)
@@ -109,24 +117,31 @@ fn nonnegative(rows: &Rows, best: &[f64], bounded: &[bool]) -> Option<Vec<f64>> 
         let sum: f64 = rows.design.iter().zip(rows.values).zip(rows.weights).map(square).sum();
         (sum / rows.values.len().saturating_sub(number).max(1) as f64).sqrt()
     };
-    (departure(&all, kept.len()) <= NEARLY_AS_WELL * departure(best, width)).then_some(all)
+    (departure(&unknowns, kept_unknowns.len()) <= NEARLY_AS_WELL * departure(best, width))
+        .then_some(unknowns)
 }
 
 /// The unknowns that are kept, and their standard deviations but for a factor.
-fn solved(scaled: &[Vec<f64>], rows: &Rows, kept: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
+fn solved(
+    scaled: &[Vec<f64>],
+    rows: &Rows,
+    kept_unknowns: &[usize],
+) -> Option<(Vec<f64>, Vec<f64>)> {
     let picked: Vec<Vec<f64>> =
-        scaled.iter().map(|row| kept.iter().map(|j| row[*j]).collect()).collect();
+        scaled.iter().map(|row| kept_unknowns.iter().map(|j| row[*j]).collect()).collect();
     let gram = Matrix::gram(
-        kept.len(),
+        kept_unknowns.len(),
         picked.iter().zip(rows.weights).map(|(row, weight)| (&row[..], *weight)),
     );
-    let mut right = vec![0.0; kept.len()];
+    let mut right = vec![0.0; kept_unknowns.len()];
     for ((row, value), weight) in picked.iter().zip(rows.values).zip(rows.weights) {
         right.iter_mut().zip(row).for_each(|(sum, n)| *sum += weight * n * value);
     }
     let factor = Cholesky::new(&gram)?;
     let inverse = factor.inverse();
-    let sds = (0..kept.len()).map(|at| inverse.row(at)[at].max(f64::MIN_POSITIVE).sqrt()).collect();
+    let sds = (0..kept_unknowns.len())
+        .map(|at| inverse.row(at)[at].max(f64::MIN_POSITIVE).sqrt())
+        .collect();
     Some((factor.solve(right), sds))
 }
 
@@ -210,10 +225,12 @@ mod tests {
 
     #[test]
     fn a_share_that_is_hardly_known_may_be_zero() {
-        let all = found(2.0).expect("the second one is negative by less than the rows depart");
+        let unknowns = found(2.0).expect("the second one is negative by less than the rows depart");
         assert!(
-            all[1] == 0.0 && (all[0] - 10.0).abs() < 0.2 && (all[2] - 51.0).abs() < 2.0,
-            "{all:?}"
+            unknowns[1] == 0.0
+                && (unknowns[0] - 10.0).abs() < 0.2
+                && (unknowns[2] - 51.0).abs() < 2.0,
+            "{unknowns:?}"
         );
     }
 

@@ -59,9 +59,12 @@ pub(crate) fn choose(state: &mut State) -> Did {
         .filter(|(_, guard)| *guard > LONG_GUARD * short)
         .map(|(at, _)| at)
         .collect();
-    let kept = kept(state, &long);
-    let out: Vec<usize> =
-        long.iter().copied().filter(|at| !kept[usize::from(state.sheet.series_of(*at))]).collect();
+    let kept_series = kept(state, &long);
+    let out: Vec<usize> = long
+        .iter()
+        .copied()
+        .filter(|at| !kept_series[usize::from(state.sheet.series_of(*at))])
+        .collect();
     state.leave_out_all(
         out,
         if long.is_empty() {
@@ -77,24 +80,24 @@ pub(crate) fn choose(state: &mut State) -> Did {
 fn kept(state: &mut State, long: &[usize]) -> Vec<bool> {
     let sheet = &state.sheet;
     let series = state.solutions.len();
-    let (mut are_long, mut kept, mut left) =
+    let (mut are_long, mut kept_series, mut readings_left) =
         (vec![0; series], vec![false; series], vec![0; state.table.rows().len()]);
     (0..state.table.readings().len())
         .filter(|at| sheet.mark(*at) == USED_MARK)
-        .for_each(|at| left[sheet.reading(at).row as usize] += 1);
+        .for_each(|at| readings_left[sheet.reading(at).row as usize] += 1);
     for at in long {
         let (row, series) = (sheet.reading(*at).row as usize, usize::from(sheet.series_of(*at)));
         are_long[series] += 1;
         if sheet.mark(*at) == USED_MARK {
-            left[row] -= 1;
-            kept[series] |= left[row] < MIN_ROUNDS as usize;
+            readings_left[row] -= 1;
+            kept_series[series] |= readings_left[row] < MIN_ROUNDS as usize;
         }
     }
     let share = |(long, series): (&usize, SeriesId)| {
         *long as f64 / (sheet.number_in(series) as f64).max(1.0)
     };
     state.shared = are_long.iter().zip(state.all_series()).map(share).collect();
-    kept
+    kept_series
 }
 
 /// Share of the readings of a series that were not taken beside a co-runner; `None` where guards do
@@ -109,7 +112,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
         return Vec::new();
     };
     let quiet_percent = 100.0 * share;
-    let (severity, what, remedy) = if state.number_out(series, &STAGE) == 0 {
+    let (severity, consequence, remedy) = if state.number_out(series, &STAGE) == 0 {
         (
             Severity::Warning,
             "too many to leave out, so the time includes the effect",
@@ -124,7 +127,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     };
     let message = format!(
         "something else used the core in {:.0} % of the readings (for example a process on its \
-         other hardware thread): {what}",
+         other hardware thread): {consequence}",
         100.0 - quiet_percent
     );
     let keeps_remedy = severity == Severity::Note;

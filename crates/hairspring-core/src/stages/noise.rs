@@ -24,12 +24,12 @@ pub(crate) fn widen(state: &mut State) -> Did {
         vector.blocks.clone_from(&rows.blocks);
         vector.in_blocks = solution.blocks.iter().map(|(_, unknowns)| unknowns.clone()).collect();
         if rows.stuck == 0.0 {
-            let least = |unknown: usize| {
+            let least_noise = |unknown: usize| {
                 let weights = vector.map.row(unknown).iter().zip(&rows.active);
                 weights.map(|(w, row)| w * w / rows.cells.used[*row].max(1.0)).sum::<f64>()
                     * rounding
             };
-            vector.least_noise = (0..vector.values.len()).map(least).collect();
+            vector.least_noise = (0..vector.values.len()).map(least_noise).collect();
         }
         solved += 1;
     }

@@ -38,8 +38,8 @@ pub(crate) fn widen(state: &mut State) -> Did {
             }
         }
         let wider = serial.wider.first().map_or(1.0, |wider| wider.0);
-        let found = format!("correlation {:.2}, {wider:.2} times as wide", serial.correlation);
-        done.push((series, found));
+        let widening = format!("correlation {:.2}, {wider:.2} times as wide", serial.correlation);
+        done.push((series, widening));
         state.serial[usize::from(series)] = Some(serial);
     }
     Did::each(done, "the order of the readings is not that of their counts, or they are repeated")

@@ -223,8 +223,8 @@ mod tests {
     }
 
     fn findings(table: &Observations) -> Vec<Severity> {
-        let found = assess(table, &Question::default()).unwrap();
-        let code = found.series.iter().find(|series| series.name == "code").unwrap();
+        let assessment = assess(table, &Question::default()).unwrap();
+        let code = assessment.series.iter().find(|series| series.name == "code").unwrap();
         let overlaps = code.findings.iter().filter(|finding| finding.is(code::OVERLAP));
         overlaps.map(|finding| finding.severity).collect()
     }
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn an_interval_beside_an_overlap_holds_the_body_in_either_order() {
-        let found = assess(&table(100.0, 15.0, 2.5), &Question::default()).unwrap();
-        let body = found.series[0].components[0].time.ticks;
+        let assessment = assess(&table(100.0, 15.0, 2.5), &Question::default()).unwrap();
+        let body = assessment.series[0].components[0].time.ticks;
         // At the end of the row the bodies take 97.5, and in place 100.
         assert!(body.contains(97.5) && body.contains(100.0) && body.relative() < 0.04, "{body:?}");
     }
@@ -277,8 +277,8 @@ mod tests {
             role: Role::Fenced,
             of: "code fenced".into(),
         }];
-        let found = assess(&table, &Question::default()).unwrap();
-        let fenced = found.series.iter().find(|series| series.name == "code fenced").unwrap();
+        let assessment = assess(&table, &Question::default()).unwrap();
+        let fenced = assessment.series.iter().find(|series| series.name == "code fenced").unwrap();
         let cycles = fenced.components[0].time.cycles.as_ref().unwrap().estimate(0.95);
         assert!(
             (cycles.value - 31.0).abs() < 0.4
@@ -296,8 +296,8 @@ mod tests {
             role: Role::Fenced,
             of: "code fenced".into(),
         }];
-        let found = assess(&table, &Question::default()).unwrap();
-        let fenced = found.series.iter().find(|series| series.name == "code fenced").unwrap();
+        let assessment = assess(&table, &Question::default()).unwrap();
+        let fenced = assessment.series.iter().find(|series| series.name == "code fenced").unwrap();
         let cycles = fenced.components[0].time.cycles.as_ref().unwrap().estimate(0.95);
         assert!(
             (cycles.value - 29.0).abs() < 0.4

@@ -86,16 +86,16 @@ struct Known {
     number: f64,
     /// The share of the time that they have, and the largest that it may be.
     share: f64,
-    most: f64,
+    most_share: f64,
 }
 
 impl Known {
     fn of(state: &State) -> Option<Known> {
         let pauses = &state.table.origin.pauses;
-        let ((share, _), most, number) =
+        let ((share, _), most_share, number) =
             (pauses.share()?, pauses.most_share()?, f64::from(pauses.number));
         let length = pauses.lost / number;
-        Some(Known { apart: length / share, length, number, share, most })
+        Some(Known { apart: length / share, length, number, share, most_share })
     }
 
     /// The share of the readings of this length that have a pause.
@@ -108,7 +108,9 @@ impl Known {
 /// what is done with one is done with all.
 pub(crate) fn choose(state: &mut State) -> Did {
     state.paused = Paused(vec![None; state.solutions.len()]);
-    let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_SHARE) else {
+    let Some(known_pauses) =
+        Known::of(state).filter(|known_pauses| known_pauses.share >= LITTLE_SHARE)
+    else {
         return Did::nothing("they take little of the time");
     };
     if state.slow.iter().any(|slow| slow.counts) {
@@ -117,23 +119,24 @@ pub(crate) fn choose(state: &mut State) -> Did {
     let chains: Vec<SeriesId> =
         state.table.origin.chains().filter_map(|(name, _)| state.table.find_series(name)).collect();
     let subjects = state.subjects();
-    let found: Vec<(SeriesId, Option<Peaks>)> = state
+    let peaks_of_series: Vec<(SeriesId, Option<Peaks>)> = state
         .all_series()
         .filter(|series| !chains.contains(series))
-        .map(|series| (series, Peaks::of(state, series, known)))
+        .map(|series| (series, Peaks::of(state, series, known_pauses)))
         .collect();
-    let are_all_clear = found
+    let are_all_clear = peaks_of_series
         .iter()
         .filter(|(series, _)| subjects.contains(series))
         .all(|(_, peaks)| peaks.as_ref().is_none_or(|peaks| peaks.is_clear));
     let mut out = 0;
-    for (series, peaks) in found {
+    for (series, peaks) in peaks_of_series {
         let Some(peaks) =
             peaks.filter(|peaks| peaks.is_clear && (are_all_clear || !subjects.contains(&series)))
         else {
             continue;
         };
-        let removed = Removed { bound: peaks.unexplained, in_longest: peaks.longest / known.apart };
+        let removed =
+            Removed { bound: peaks.unexplained, in_longest: peaks.longest / known_pauses.apart };
         state.paused.0[usize::from(series)] = Some((Are::LeftOut, removed));
         out += peaks.mark(state);
         state.are_cells_old = true;
@@ -151,10 +154,10 @@ struct Peaks {
 
 impl Peaks {
     /// The peaks of a series; `None` if the rows are so short that a paused reading is a spike.
-    fn of(state: &State, series: SeriesId, known: Known) -> Option<Peaks> {
+    fn of(state: &State, series: SeriesId, known_pauses: Known) -> Option<Peaks> {
         if state.cells[usize::from(series)]
             .totals()
-            .all(|(_, mean, _)| mean < FEWEST_PAUSES / 2.0 * known.apart)
+            .all(|(_, mean, _)| mean < FEWEST_PAUSES / 2.0 * known_pauses.apart)
         {
             return None;
         }
@@ -177,15 +180,19 @@ impl Peaks {
             .collect();
         let peaks: Vec<(RowId, Peak)> = rows
             .iter()
-            .map(|(row, ticks)| (*row, Peak::of(ticks, known, state.quantum.step)))
+            .map(|(row, ticks)| (*row, Peak::of(ticks, known_pauses, state.quantum.step)))
             .collect();
         let at = (0..peaks.len()).max_by(|a, b| peaks[*a].1.time.total_cmp(&peaks[*b].1.time))?;
         let (longest, ticks) = (&peaks[at].1, &rows[at].1);
-        let is_clear = longest.time <= MOST_PAUSES * known.apart
-            && peaks.iter().zip(&rows).all(|((_, peak), (_, ticks))| peak.is_clear(ticks, known));
-        let unexplained = (longest.excess(ticks, known) + longest.hidden(known)) / longest.time;
+        let is_clear = longest.time <= MOST_PAUSES * known_pauses.apart
+            && peaks
+                .iter()
+                .zip(&rows)
+                .all(|((_, peak), (_, ticks))| peak.is_clear(ticks, known_pauses));
+        let unexplained =
+            (longest.excess(ticks, known_pauses) + longest.hidden(known_pauses)) / longest.time;
         let time = longest.time;
-        (time >= FEWEST_PAUSES * known.apart).then_some(Peaks {
+        (time >= FEWEST_PAUSES * known_pauses.apart).then_some(Peaks {
             rows: peaks,
             longest: time,
             unexplained,
@@ -200,10 +207,10 @@ impl Peaks {
         for (row, peak) in &self.rows {
             let judged: Vec<Sample> =
                 state.sheet.row(*row).filter(|one| is_judged(state, one)).collect();
-            for one in judged {
-                state.sheet.restore(one.at);
-                if (one.ticks - peak.time).abs() > peak.reach {
-                    state.leave_out(one.at);
+            for sample in judged {
+                state.sheet.restore(sample.at);
+                if (sample.ticks - peak.time).abs() > peak.reach {
+                    state.leave_out(sample.at);
                     out += 1;
                 }
             }
@@ -213,8 +220,8 @@ impl Peaks {
 }
 
 /// Whether a reading is used, or left out as a spike.
-fn is_judged(state: &State, one: &Sample) -> bool {
-    one.is_used || state.sheet.mark(one.at) == state.number_of(&super::spikes::STAGE)
+fn is_judged(state: &State, sample: &Sample) -> bool {
+    sample.is_used || state.sheet.mark(sample.at) == state.number_of(&super::spikes::STAGE)
 }
 
 /// The readings of a row without a pause.
@@ -230,9 +237,9 @@ struct Peak {
 
 impl Peak {
     /// The peak of readings in their order.
-    fn of(ticks: &[f64], known: Known, quantum: f64) -> Peak {
+    fn of(ticks: &[f64], known_pauses: Known, quantum: f64) -> Peak {
         let at = |share: f64| ticks[((share * ticks.len() as f64) as usize).min(ticks.len() - 1)];
-        let without = 1.0 - known.paused(at(0.05));
+        let without = 1.0 - known_pauses.paused(at(0.05));
         let time = at(0.5 * without);
         // A normal distribution has 16 % of its values below one standard deviation from its
         // middle.
@@ -242,55 +249,58 @@ impl Peak {
 
     /// What pauses do not explain of the time that the others take beyond it, in the mean of all
     /// readings.
-    fn excess(&self, ticks: &[f64], known: Known) -> f64 {
+    fn excess(&self, ticks: &[f64], known_pauses: Known) -> f64 {
         let beyond = |from: usize| -> f64 {
-            let all = ticks
+            let beyond_middle = ticks
                 .iter()
                 .skip(from)
-                .map(|one| (one - self.time).min(LONGEST_COUNTED * known.length));
-            all.sum::<f64>() / ticks.len() as f64
+                .map(|one| (one - self.time).min(LONGEST_COUNTED * known_pauses.length));
+            beyond_middle.sum::<f64>() / ticks.len() as f64
         };
         // Those that are more than pauses explain may be the longest. There may be fewer pauses
         // than were seen, by a standard deviation.
-        let explained =
-            ticks.len() as f64 * known.paused(self.time) / (1.0 + known.number.sqrt().recip());
+        let explained = ticks.len() as f64 * known_pauses.paused(self.time)
+            / (1.0 + known_pauses.number.sqrt().recip());
         let by_number = beyond(self.without + explained as usize);
-        let by_time = (beyond(self.without) - known.share * self.time).max(0.0);
+        let by_time = (beyond(self.without) - known_pauses.share * self.time).max(0.0);
         by_number.min(by_time)
     }
 
     /// What pauses that are too short to be found add to a reading, in the mean of exponential
     /// ones.
-    fn hidden(&self, known: Known) -> f64 {
-        known.paused(self.time) * self.reach * self.reach / known.length / 2.0
+    fn hidden(&self, known_pauses: Known) -> f64 {
+        known_pauses.paused(self.time) * self.reach * self.reach / known_pauses.length / 2.0
     }
 
     /// Whether it is narrow, and no more readings are beyond it than the pauses explain.
-    fn is_clear(&self, ticks: &[f64], known: Known) -> bool {
-        let (all, beyond) = (ticks.len() as f64, (ticks.len() - self.without) as f64);
-        let expected = all * known.paused(self.time);
+    fn is_clear(&self, ticks: &[f64], known_pauses: Known) -> bool {
+        let (all_readings, beyond) = (ticks.len() as f64, (ticks.len() - self.without) as f64);
+        let expected = all_readings * known_pauses.paused(self.time);
         let by_chance = 3.0 * expected.sqrt();
-        self.reach <= NARROW_PEAK * known.length
-            && beyond <= MORE_PAUSED * expected + by_chance + OTHER_OUTLIERS * all
+        self.reach <= NARROW_PEAK * known_pauses.length
+            && beyond <= MORE_PAUSED * expected + by_chance + OTHER_OUTLIERS * all_readings
     }
 }
 
 /// Takes the share of pauses off the times of series whose rows are so long that each reading has
 /// some. Widens those of which it is not known.
 pub(crate) fn subtract(state: &mut State) -> Did {
-    let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_SHARE) else {
+    let Some(known_pauses) =
+        Known::of(state).filter(|known_pauses| known_pauses.share >= LITTLE_SHARE)
+    else {
         return Did::nothing("they take little of the time");
     };
     let mut done = Vec::new();
     for series in state.subjects() {
         let left_out = state.paused.0.get(usize::from(series)).copied().flatten();
-        let Some((are, removed)) = left_out.or_else(|| in_long_rows(state, series, known)) else {
+        let Some((are, removed)) = left_out.or_else(|| in_long_rows(state, series, known_pauses))
+        else {
             continue;
         };
         if let Are::Subtracted = are {
-            let share = known.most - known.share;
+            let share = known_pauses.most_share - known_pauses.share;
             if let Some(solution) = state.solution_mut(series) {
-                solution.scale(1.0 / (1.0 + known.share));
+                solution.scale(1.0 / (1.0 + known_pauses.share));
                 let entry = |value: f64| Entry::bound(Source::Pauses, share * value).shared();
                 (0..solution.vector.values.len()).for_each(|unknown| {
                     solution.add(unknown, entry(solution.vector.values[unknown]))
@@ -308,7 +318,7 @@ pub(crate) fn subtract(state: &mut State) -> Did {
 
 /// What is done about the pauses in a series from which no reading was left out for them; `None` if
 /// its rows are short.
-fn in_long_rows(state: &State, series: SeriesId, known: Known) -> Option<(Are, Removed)> {
+fn in_long_rows(state: &State, series: SeriesId, known_pauses: Known) -> Option<(Are, Removed)> {
     let rows = || {
         state
             .solution(series)
@@ -317,15 +327,16 @@ fn in_long_rows(state: &State, series: SeriesId, known: Known) -> Option<(Are, R
             .map(|row| row.location)
     };
     let (shortest, longest) = (rows().fold(f64::INFINITY, f64::min), rows().fold(0.0, f64::max));
-    let in_longest = longest / known.apart;
+    let in_longest = longest / known_pauses.apart;
     let is_share_known = in_longest > MOST_PAUSES && longest > shortest && !waits(state, series);
     let (are, bound) = if is_share_known {
         (
             Are::Subtracted,
-            known.most - known.share + HALF_A_PAUSE * known.length / (longest - shortest),
+            known_pauses.most_share - known_pauses.share
+                + HALF_A_PAUSE * known_pauses.length / (longest - shortest),
         )
     } else {
-        (Are::InInterval, known.most)
+        (Are::InInterval, known_pauses.most_share)
     };
     (in_longest >= HALF_A_PAUSE).then_some((are, Removed { bound, in_longest }))
 }
@@ -366,7 +377,9 @@ impl Are {
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let paused = state.paused.0.get(usize::from(series)).copied().flatten();
-    let Some(((are, removed), known)) = paused.zip(Known::of(state)) else { return Vec::new() };
+    let Some(((are, removed), known_pauses)) = paused.zip(Known::of(state)) else {
+        return Vec::new();
+    };
     // Of short rows nothing is said.
     if removed.in_longest < HALF_A_PAUSE {
         return Vec::new();
@@ -377,8 +390,8 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
         _ => Severity::Note,
     };
     // The share is of the time in which the CPU runs the thread; a reader thinks of all of it.
-    let share_percent = 100.0 * known.share / (1.0 + known.share);
-    let mean_us = state.table.origin.ns_per_unit().map(|ns| 1e-3 * ns * known.length);
+    let share_percent = 100.0 * known_pauses.share / (1.0 + known_pauses.share);
+    let mean_us = state.table.origin.ns_per_unit().map(|ns| 1e-3 * ns * known_pauses.length);
     let in_longest = removed.in_longest;
     let each = mean_us.map(|us| format!(", for {us:.1} us each")).unwrap_or_default();
     let message = format!(

@@ -119,13 +119,14 @@ fn span_times(state: &State, series: SeriesId) -> Option<Vec<(usize, f64)>> {
     let (solution, rows) = (state.solution(series)?, state.systems[usize::from(series)].as_ref()?);
     let unknown = solution.components.first()?.unknown;
     let values: Vec<f64> = solution.blocks.iter().map(|(_, unknowns)| unknowns[unknown]).collect();
-    let all = InBlocks { blocks: &rows.blocks, values: &values };
-    let half: f64 = all
+    let values_in_blocks = InBlocks { blocks: &rows.blocks, values: &values };
+    let half: f64 = values_in_blocks
         .budget(&state.grid, state.options.level, crate::estimate::LayoutsAre::Fixed)
         .iter()
         .map(|entry| entry.half_width(state.options.level))
         .sum();
-    (all.mean(&state.grid).abs() > half).then(|| all.span_means(&state.grid))
+    (values_in_blocks.mean(&state.grid).abs() > half)
+        .then(|| values_in_blocks.span_means(&state.grid))
 }
 
 /// Uses all placements after all, if a series cannot be solved without those of another kind: all

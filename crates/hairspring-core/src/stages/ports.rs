@@ -81,7 +81,7 @@ impl Rounds {
     fn of(state: &State, series: SeriesId) -> Rounds {
         let sheet = &state.sheet;
         let mut sums = vec![(0.0, 0.0); sheet.rounds as usize];
-        let (mut all, mut number) = (0.0, 0.0);
+        let (mut sum_of_fast, mut number_of_rows) = (0.0, 0.0);
         for row in sheet.rows_of(series) {
             let used: Vec<(u32, f64)> = sheet
                 .row(row)
@@ -89,7 +89,7 @@ impl Rounds {
                 .map(|one| (one.round, one.ticks))
                 .collect();
             let Some(fast) = fast(used.iter().map(|(_, ticks)| *ticks).collect()) else { continue };
-            (all, number) = (all + fast, number + 1.0);
+            (sum_of_fast, number_of_rows) = (sum_of_fast + fast, number_of_rows + 1.0);
             for (round, ticks) in used {
                 let sum = &mut sums[round as usize];
                 *sum = (sum.0 + ticks, sum.1 + fast);
@@ -97,9 +97,9 @@ impl Rounds {
         }
         let ratios: Vec<f64> = sums
             .iter()
-            .map(|(sum, fast)| if *fast > all / 2.0 { sum / fast } else { f64::NAN })
+            .map(|(sum, fast)| if *fast > sum_of_fast / 2.0 { sum / fast } else { f64::NAN })
             .collect();
-        Rounds::new(ratios, (number * state.quantum.rounding()).sqrt() / all)
+        Rounds::new(ratios, (number_of_rows * state.quantum.rounding()).sqrt() / sum_of_fast)
     }
 
     fn new(ratios: Vec<f64>, rounding: f64) -> Rounds {
@@ -147,20 +147,21 @@ impl Rounds {
 
     /// Whether each row keeps enough readings.
     fn keeps_rows(&self, state: &State, series: SeriesId, above: f64) -> bool {
-        let kept = |row| {
+        let kept_readings = |row| {
             state
                 .sheet
                 .row(row)
                 .filter(|one| one.is_used && self.ratios[one.round as usize] <= above)
                 .count()
         };
-        state.sheet.rows_of(series).into_iter().all(|row| kept(row) >= MIN_ROUNDS as usize)
+        state.sheet.rows_of(series).into_iter().all(|row| kept_readings(row) >= MIN_ROUNDS as usize)
     }
 
     fn places_above(&self, state: &State, series: SeriesId, above: f64) -> Vec<usize> {
         let rows = state.sheet.rows_of(series);
-        let all = rows.into_iter().flat_map(|row| state.sheet.row(row));
-        all.filter(|one| one.is_used && self.ratios[one.round as usize] > above)
+        let samples = rows.into_iter().flat_map(|row| state.sheet.row(row));
+        samples
+            .filter(|one| one.is_used && self.ratios[one.round as usize] > above)
             .map(|one| one.at)
             .collect()
     }
@@ -243,12 +244,12 @@ mod tests {
 
     fn found(table: &Observations, without: &[&str]) -> (f64, bool) {
         let without = without.iter().map(|name| (*name).to_owned()).collect();
-        let found = assess(
+        let assessment = assess(
             table,
             &Question { options: Options { without, ..Options::default() }, ..Question::default() },
         )
         .unwrap();
-        let code = found.series.iter().find(|series| series.name == "code").unwrap();
+        let code = assessment.series.iter().find(|series| series.name == "code").unwrap();
         (code.components[0].time.cycles.as_ref().unwrap().value, code.is_trusted())
     }
 

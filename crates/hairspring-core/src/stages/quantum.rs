@@ -117,7 +117,7 @@ pub(crate) fn stuck(state: &State, rows: &[RowId], variances: &[f64]) -> f64 {
 /// Whether readings of a row differ by whole numbers of quanta, but for the digits that a file may
 /// have cut. They themselves need not be whole: a constant may be subtracted from them.
 fn are_whole(state: &State, rows: &[RowId]) -> bool {
-    let (mut whole, mut all) = (0_usize, 0_usize);
+    let (mut whole_differences, mut all_differences) = (0_usize, 0_usize);
     for row in rows {
         let mut readings = state
             .sheet
@@ -127,11 +127,11 @@ fn are_whole(state: &State, rows: &[RowId]) -> bool {
         let Some(first) = readings.next() else { continue };
         for reading in readings {
             let quanta = (reading.ticks - first.ticks) / state.quantum.step;
-            whole += usize::from((quanta - quanta.round()).abs() < LEAST_DITHER);
-            all += 1;
+            whole_differences += usize::from((quanta - quanta.round()).abs() < LEAST_DITHER);
+            all_differences += 1;
         }
     }
-    whole as f64 >= NEARLY_ALL * all as f64
+    whole_differences as f64 >= NEARLY_ALL * all_differences as f64
 }
 
 /// Adds what repeats do not average out.
@@ -247,11 +247,11 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
         .iter()
         .filter(matters)
         .map(|component| coarse_finding(Some(&component.name), spread));
-    let mut all: Vec<Finding> = affected.collect();
-    if all.is_empty() {
-        all.push(coarse_finding(None, spread));
+    let mut findings: Vec<Finding> = affected.collect();
+    if findings.is_empty() {
+        findings.push(coarse_finding(None, spread));
     }
-    all.into_iter().chain(learnt).collect()
+    findings.into_iter().chain(learnt).collect()
 }
 
 fn coarse_finding(component: Option<&str>, phase_spread: f64) -> Finding {
@@ -291,7 +291,7 @@ mod tests {
     fn rounding_that_repeats_do_not_reduce_is_known_from_their_variance() {
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(3);
         for jitter in [0.05, 0.1, 0.2, 0.25] {
-            let (mut seen, mut off) = (0.0, 0.0);
+            let (mut seen_variance, mut off) = (0.0, 0.0);
             for _ in 0..400 {
                 let phase: f64 = random.random();
                 // A sum of twelve even numbers is nearly normal.
@@ -299,12 +299,13 @@ mod tests {
                     (phase + jitter * ((0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0))
                         .floor()
                 };
-                let all: Vec<f64> = (0..400).map(|_| reading()).collect();
-                let mean = all.iter().sum::<f64>() / 400.0;
-                seen += all.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 399.0 / 400.0;
+                let readings: Vec<f64> = (0..400).map(|_| reading()).collect();
+                let mean = readings.iter().sum::<f64>() / 400.0;
+                seen_variance +=
+                    readings.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 399.0 / 400.0;
                 off += (mean + 0.5 - phase).powi(2) / 400.0;
             }
-            let found = unaveraged(seen).unwrap() / 2.0;
+            let found = unaveraged(seen_variance).unwrap() / 2.0;
             assert!((found - off).abs() < 0.15 * off + 0.003, "{jitter}: {found} {off}");
         }
         assert_eq!((unaveraged(0.17), unaveraged(f64::NAN)), (None, None));

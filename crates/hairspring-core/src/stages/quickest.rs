@@ -125,18 +125,18 @@ fn lines(state: &State, series: SeriesId) -> Option<Vec<Lines>> {
 /// reading has the error of the clock's level, too.
 fn quickest<'t>(state: &State<'t>, row: RowId) -> Option<(&'t [f64], f64)> {
     let readings = state.table.readings();
-    let own = state
+    let undisturbed_readings = state
         .sheet
         .row(row)
         .map(|one| &readings[one.at])
         .filter(|reading| reading.flags == Flags::NONE);
-    let ticks = own.map(|reading| reading.ticks).min_by(f64::total_cmp)?;
+    let ticks = undisturbed_readings.map(|reading| reading.ticks).min_by(f64::total_cmp)?;
     Some((&state.table.rows()[row as usize].counts, ticks))
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
-    let found = state.above_quickest[usize::from(series)].as_ref().map(|(share, _)| *share);
-    let Some(share) = found.filter(|share| *share > WIDE_SHARE) else { return Vec::new() };
+    let share_above = state.above_quickest[usize::from(series)].as_ref().map(|(share, _)| *share);
+    let Some(share) = share_above.filter(|share| *share > WIDE_SHARE) else { return Vec::new() };
     let less_percent = 100.0 * share;
     let message = format!(
         "something else used the core during nearly all readings (for example a process on its \

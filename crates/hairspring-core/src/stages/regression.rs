@@ -47,8 +47,8 @@ pub(crate) fn solve(state: &State, series: SeriesId) -> Result<Solution> {
     if data.rows.len() <= unknowns {
         let detail = format!(
             "{} of {} readings are flagged or outliers",
-            data.all - data.rows.len(),
-            data.all
+            data.all_readings - data.rows.len(),
+            data.all_readings
         );
         return Err(Error::TooFewRows {
             usable: data.rows.len(),
@@ -74,8 +74,8 @@ pub(crate) fn solve(state: &State, series: SeriesId) -> Result<Solution> {
 
 fn singular(data: &Data) -> Error {
     Error::Singular {
-        rows: data.all,
-        left_out: data.all - data.rows.len(),
+        rows: data.all_readings,
+        left_out: data.all_readings - data.rows.len(),
         unknowns: data.rank.pivots.len(),
         advice: MORE_ROWS,
     }
@@ -86,7 +86,7 @@ struct Data<'a> {
     state: &'a State<'a>,
     ids: Vec<RowId>,
     /// Number of readings.
-    all: usize,
+    all_readings: usize,
     columns: Vec<String>,
     rank: Rank,
     scale: Vec<f64>,
@@ -140,7 +140,7 @@ impl<'a> Data<'a> {
         };
         let rows = ids.iter().enumerate().flat_map(used).collect();
         let all = ids.iter().map(|row| state.sheet.number_of(*row)).sum();
-        Data { state, ids, all, columns, rank, scale, design, rows }
+        Data { state, ids, all_readings: all, columns, rank, scale, design, rows }
     }
 
     /// `sum of w x x'` over the readings, with weights given as their roots. Readings of one
@@ -243,7 +243,7 @@ impl<'a> Data<'a> {
             ),
             largest,
             residual_sd: sigma2.sqrt(),
-            readings: self.all,
+            readings: self.all_readings,
             readings_used: usable,
             off_plane: off_plane(&places, used),
             blocks: Vec::new(),
@@ -365,11 +365,12 @@ impl<'a> Data<'a> {
     /// no period.
     fn sample(&self, fit: &Fit, used: &[bool]) -> Vec<(usize, f64)> {
         let share = (MOST_TESTED / (fit.used * self.scale.len()) as f64).min(1.0);
-        let most = (share * f64::from(u32::MAX)) as u64;
+        let most_hash = (share * f64::from(u32::MAX)) as u64;
         // Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4).
-        let picked = |at: usize| (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 <= most;
-        let all = self.rows.iter().zip(&fit.residuals).zip(used).enumerate();
-        all.filter(|(at, (_, ok))| **ok && picked(*at))
+        let picked = |at: usize| (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 <= most_hash;
+        let readings_with_residuals = self.rows.iter().zip(&fit.residuals).zip(used).enumerate();
+        readings_with_residuals
+            .filter(|(at, (_, ok))| **ok && picked(*at))
             .map(|(_, (((row, _), residual), _))| (*row, *residual))
             .collect()
     }
@@ -469,11 +470,11 @@ impl<'a> Data<'a> {
         };
         let row_fit = |(at, (sum, count)): (usize, &(f64, usize))| {
             let row = self.ids[at];
-            let all = || self.state.sheet.row(row).map(|one| one.ticks);
+            let all_ticks = || self.state.sheet.row(row).map(|one| one.ticks);
             let location = if *count > 0 {
                 sum / *count as f64
             } else {
-                median(&mut all().collect::<Vec<f64>>())
+                median(&mut all_ticks().collect::<Vec<f64>>())
             };
             RowFit {
                 row,

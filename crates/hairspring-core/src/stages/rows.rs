@@ -124,9 +124,9 @@ impl Rows {
 
     /// By how much the first unknown moved because whole rows are left out.
     pub fn moved_by_rows(&self) -> f64 {
-        let all: Vec<usize> = (0..self.marks.len()).collect();
-        let with = (self.active.len() < all.len())
-            .then(|| self.system.fit(&all, DEPARTURE_ALPHA))
+        let all_rows: Vec<usize> = (0..self.marks.len()).collect();
+        let with = (self.active.len() < all_rows.len())
+            .then(|| self.system.fit(&all_rows, DEPARTURE_ALPHA))
             .flatten();
         self.fit.as_ref().zip(with).map_or(0.0, |(fit, with)| fit.unknowns[0] - with.unknowns[0])
     }
@@ -210,8 +210,9 @@ impl Rows {
 
 /// The variances of the locations, at least that of rounding and a part of the typical one.
 fn floored(state: &State, cells: &Cells, location: &[f64], variance: Vec<f64>) -> Vec<f64> {
-    let mut known: Vec<f64> = variance.iter().copied().filter(|one| one.is_finite()).collect();
-    let typical = if known.is_empty() { 1.0 } else { median(&mut known) };
+    let mut known_variances: Vec<f64> =
+        variance.iter().copied().filter(|one| one.is_finite()).collect();
+    let typical = if known_variances.is_empty() { 1.0 } else { median(&mut known_variances) };
     let largest = location.iter().map(|one| one.abs()).fold(0.0, f64::max);
     let floor = (LEAST_VARIANCE * typical)
         .max((largest * 1e-9).powi(2))
@@ -323,17 +324,17 @@ impl Rows {
     /// all of the departure is gone. None if nothing would check a row any longer that others
     /// check: shortest rows may be the only ones beside it that tell of a component.
     fn bend(&self) -> Vec<usize> {
-        let (all, unknowns) = (self.marks.len(), self.system.unknowns());
-        if all > MANY_ROWS as usize
-            || unknowns > 3 && all < ROWS_FOR_EACH_UNKNOWN as usize * unknowns
+        let (all_rows, unknowns) = (self.marks.len(), self.system.unknowns());
+        if all_rows > MANY_ROWS as usize
+            || unknowns > 3 && all_rows < ROWS_FOR_EACH_UNKNOWN as usize * unknowns
         {
             return Vec::new();
         }
-        let whole: Vec<usize> = (0..all).collect();
+        let whole: Vec<usize> = (0..all_rows).collect();
         let Some((fit_of_all, false)) = self.try_fit(&whole) else { return Vec::new() };
         let order = self.by_length();
         let mut better = 0;
-        for bent in 1..=(all as f64 * MOST_BEND) as usize {
+        for bent in 1..=(all_rows as f64 * MOST_BEND) as usize {
             let rest: Vec<usize> =
                 whole.iter().copied().filter(|row| !order[..bent].contains(row)).collect();
             match self.try_fit(&rest) {
@@ -371,7 +372,7 @@ impl Rows {
     /// Leaves out rows whose deviation is far above the median deviation, until the rest is
     /// straight.
     fn leave_out_outliers(&mut self) {
-        let most = (self.marks.len() as f64 * FEW_OF_ALL) as usize;
+        let most_outliers = (self.marks.len() as f64 * FEW_OF_ALL) as usize;
         while let Some((fit, false)) = self.try_fit(&self.active) {
             let sizes: Vec<f64> = fit.residuals.iter().map(|r| r.abs()).collect();
             let limit = OFF_LINE * median(&mut sizes.clone());
@@ -382,7 +383,7 @@ impl Rows {
             off.truncate(off.len().div_ceil(10));
             self.keep_needed(&mut off, &fit);
             let gone = self.marks.iter().filter(|mark| **mark == Some(LeftOut::OffLine)).count();
-            if off.is_empty() || gone + off.len() > most {
+            if off.is_empty() || gone + off.len() > most_outliers {
                 return;
             }
             off.into_iter().for_each(|at| self.marks[self.active[at]] = Some(LeftOut::OffLine));
@@ -424,12 +425,17 @@ impl Rows {
 
 /// The rows that are left and were checked by those that are not, and by no other, as their places
 /// in `all`: each fit with its rows.
-fn no_longer_checked(before: &Fit, all: &[usize], after: &Fit, left: &[usize]) -> Vec<usize> {
-    let alone = left
+fn no_longer_checked(
+    before: &Fit,
+    all_rows: &[usize],
+    after: &Fit,
+    rows_left: &[usize],
+) -> Vec<usize> {
+    let alone = rows_left
         .iter()
         .zip(&after.map.leverage)
         .filter(|(_, leverage)| **leverage >= UNCHECKED_LEVERAGE);
-    let places = alone.filter_map(|(row, _)| all.iter().position(|one| one == row));
+    let places = alone.filter_map(|(row, _)| all_rows.iter().position(|one| one == row));
     places.filter(|at| before.map.leverage[*at] < UNCHECKED_LEVERAGE).collect()
 }
 

@@ -73,14 +73,14 @@ impl WarmUp {
 
 /// Leaves out the rounds before the steady state.
 pub(crate) fn choose(state: &mut State) -> Did {
-    let Some(found) = warm_up(&state.sheet) else {
+    let Some(found_warm_up) = warm_up(&state.sheet) else {
         return Did::nothing("no round of a placement takes longer than its last ones");
     };
     state.leave_out_rounds(
-        &found.before_steady_state(&state.table.placements_until(state.sheet.rounds)),
+        &found_warm_up.before_steady_state(&state.table.placements_until(state.sheet.rounds)),
     );
-    state.warm_up = Some(found);
-    let WarmUp { rounds, of, first_factor, .. } = found;
+    state.warm_up = Some(found_warm_up);
+    let WarmUp { rounds, of, first_factor, .. } = found_warm_up;
     Did::something(format!(
         "the first {rounds} of {of} rounds of each placement; the first one takes \
          {first_factor:.1} times as long"
@@ -102,31 +102,32 @@ pub(crate) fn use_if_needed(state: &mut State) -> Did {
 
 /// Adds what is left of the warm-up.
 pub(crate) fn widen(state: &mut State) -> Did {
-    let left = state.warm_up.map_or(0.0, |warm_up| warm_up.left);
-    if left == 0.0 {
+    let warm_up_left = state.warm_up.map_or(0.0, |warm_up| warm_up.left);
+    if warm_up_left == 0.0 {
         return Did::nothing("it warms up early enough");
     }
     for series in state.subjects() {
-        state.bound_all(series, FURTHER_LEFT * left, Source::Settling);
+        state.bound_all(series, FURTHER_LEFT * warm_up_left, Source::Settling);
     }
     Did::something(format!(
         "it still becomes faster, by {}, at the end of the placements",
-        in_percent(100.0 * left)
+        in_percent(100.0 * warm_up_left)
     ))
 }
 
 fn says(state: &State, _: SeriesId) -> Vec<Finding> {
-    let Some(WarmUp { rounds, of, first_factor, left, is_needed }) = state.warm_up else {
+    let Some(WarmUp { rounds, of, first_factor, left: warm_up_left, is_needed }) = state.warm_up
+    else {
         return Vec::new();
     };
-    if rounds <= FEW_ROUNDS as u32 && left == 0.0 {
+    if rounds <= FEW_ROUNDS as u32 && warm_up_left == 0.0 {
         return Vec::new();
     }
-    let left_percent = 100.0 * left;
+    let left_percent = 100.0 * warm_up_left;
     let message = format!(
         "the code warms up in each placement, as caches fill and branch predictors learn: its \
          first round takes {first_factor:.1} times as long as later ones{}",
-        if left > 0.0 {
+        if warm_up_left > 0.0 {
             format!(
                 ", and it still becomes faster, by {}, at the end of the placements",
                 in_percent(left_percent)
@@ -137,7 +138,7 @@ fn says(state: &State, _: SeriesId) -> Vec<Finding> {
             format!("; the first {rounds} of {of} rounds are left out")
         }
     );
-    let (severity, remedy) = if left > 0.0 || is_needed {
+    let (severity, remedy) = if warm_up_left > 0.0 || is_needed {
         (Severity::Warning, "give it more time, so that the placements are longer")
     } else {
         (Severity::Note, "nothing to do: the time is what the code comes to where it runs often")
@@ -195,18 +196,18 @@ fn rounds_of(placement: &Range<u32>) -> u32 {
 /// core clock of single rounds cancels in the quotient of two.
 fn sums(sheet: &Sheet) -> Vec<Vec<f64>> {
     let (series, rows) = (sheet.table.series_names().len(), sheet.table.rows());
-    let mut all = vec![vec![(0.0, 0); sheet.rounds as usize]; series];
-    for one in sheet.table.readings().iter().filter(|one| !one.flags.any()) {
-        let (sum, number) =
-            &mut all[usize::from(rows[one.row as usize].series)][one.round as usize];
-        *sum += one.ticks;
+    let mut sums_of_rounds = vec![vec![(0.0, 0); sheet.rounds as usize]; series];
+    for reading in sheet.table.readings().iter().filter(|reading| !reading.flags.any()) {
+        let (sum, number) = &mut sums_of_rounds[usize::from(rows[reading.row as usize].series)]
+            [reading.round as usize];
+        *sum += reading.ticks;
         *number += 1;
     }
-    let known = |(series, sums): (usize, Vec<(f64, usize)>)| {
+    let complete_sums = |(series, sums): (usize, Vec<(f64, usize)>)| {
         let rows = sheet.rows_of(series as SeriesId).len();
         sums.into_iter().map(|(sum, number)| if number == rows { sum } else { f64::NAN }).collect()
     };
-    all.into_iter().enumerate().map(known).collect()
+    sums_of_rounds.into_iter().enumerate().map(complete_sums).collect()
 }
 
 fn of_series(sums: &[f64], placements: &[Range<u32>]) -> Option<WarmUp> {
@@ -221,25 +222,25 @@ fn of_series(sums: &[f64], placements: &[Range<u32>]) -> Option<WarmUp> {
         .get(last_longer + 1)
         .map_or(end, |(begin, _)| end.min(FURTHER_LEFT as u32 * *begin));
     let is_last = last_longer + 1 == windows.len();
-    let left = if is_last { windows[last_longer].1.longer } else { 0.0 };
+    let warm_up_left = if is_last { windows[last_longer].1.longer } else { 0.0 };
     Some(WarmUp {
         rounds,
         of: length,
         first_factor: 1.0 + windows[0].1.longer,
-        left,
+        left: warm_up_left,
         is_needed: false,
     })
 }
 
 /// Borders of windows that become longer: a warm-up takes its time in proportion.
 fn borders(end: u32) -> Vec<u32> {
-    let mut all = vec![0, 1, 2, 3];
-    while let Some(last) = all.last().copied().filter(|last| *last < end) {
-        all.push(last + (last / 2).max(1));
+    let mut all_borders = vec![0, 1, 2, 3];
+    while let Some(last) = all_borders.last().copied().filter(|last| *last < end) {
+        all_borders.push(last + (last / 2).max(1));
     }
-    all.retain(|border| *border < end);
-    all.push(end);
-    all
+    all_borders.retain(|border| *border < end);
+    all_borders.push(end);
+    all_borders
 }
 
 /// How much longer the rounds of a window are than those at the end of the same placements.
@@ -263,25 +264,25 @@ fn window(
     end: Range<u32>,
 ) -> Option<Window> {
     let middle = |start: u32, rounds: &Range<u32>| {
-        let mut all: Vec<f64> = rounds
+        let mut sums_of_rounds: Vec<f64> = rounds
             .clone()
             .filter_map(|at| sums.get((start + at) as usize).copied())
             .filter(|sum| sum.is_finite())
             .collect();
-        (!all.is_empty()).then(|| median(&mut all))
+        (!sums_of_rounds.is_empty()).then(|| median(&mut sums_of_rounds))
     };
     let longer = |placement: &Range<u32>| {
         Some(middle(placement.start, &of)? / middle(placement.start, &end)? - 1.0)
     };
-    let mut all: Vec<f64> =
+    let mut lengthenings: Vec<f64> =
         placements.iter().filter_map(longer).filter(|longer| longer.is_finite()).collect();
-    if all.len() < FEWEST_VALUES as usize {
+    if lengthenings.len() < FEWEST_VALUES as usize {
         return None;
     }
     // A median of numbers that scatter by chance has a standard error that is a quarter larger than
     // that of their mean.
-    let error = 1.25 * variance_of_mean(&all).0.sqrt();
-    Some(Window { longer: median(&mut all), error })
+    let error = 1.25 * variance_of_mean(&lengthenings).0.sqrt();
+    Some(Window { longer: median(&mut lengthenings), error })
 }
 
 #[cfg(test)]

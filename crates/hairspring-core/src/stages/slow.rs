@@ -63,9 +63,9 @@ pub(crate) struct SlowEvaluations {
 /// Uses the slow evaluations that are the code's own.
 pub(crate) fn restore(state: &mut State) -> Did {
     state.slow = slow_evaluations(state);
-    let own: Vec<SeriesId> =
+    let series_with_own: Vec<SeriesId> =
         state.slow.iter().filter(|slow| slow.counts).map(|slow| slow.series).collect();
-    let is_own = |row: RowId| own.contains(&state.table.rows()[row as usize].series);
+    let is_own = |row: RowId| series_with_own.contains(&state.table.rows()[row as usize].series);
     let out: Vec<usize> = perhaps_own(state)
         .into_iter()
         .filter(|(row, _)| is_own(*row))
@@ -88,19 +88,19 @@ pub(crate) fn restore(state: &mut State) -> Did {
 fn perhaps_own(state: &State) -> Vec<(RowId, Sample)> {
     let (spikes, flags) =
         (state.number_of(&super::spikes::STAGE), state.number_of(&super::flags::STAGE));
-    let is_long = |one: &Sample| {
-        state.sheet.mark(one.at) == spikes
-            || !state.sheet.reading(one.at).flags.without(Flags::GAP).any()
+    let is_long = |sample: &Sample| {
+        state.sheet.mark(sample.at) == spikes
+            || !state.sheet.reading(sample.at).flags.without(Flags::GAP).any()
     };
     state.sheet.left_out(&[spikes, flags]).filter(|(_, one)| is_long(one)).collect()
 }
 
 /// Widens the times by what was left out and may be the code's own.
 pub(crate) fn widen(state: &mut State) -> Did {
-    let left: Vec<SlowEvaluations> =
+    let left_out: Vec<SlowEvaluations> =
         state.slow.iter().copied().filter(|slow| !slow.counts).collect();
-    left.iter().for_each(|slow| state.bound_all(slow.series, slow.longer, Source::Slow));
-    let done = left
+    left_out.iter().for_each(|slow| state.bound_all(slow.series, slow.longer, Source::Slow));
+    let done = left_out
         .iter()
         .map(|slow| {
             (slow.series, format!("the mean may be longer by {}", in_percent(100.0 * slow.longer)))
@@ -193,22 +193,21 @@ fn own_evaluations(
 ) -> Option<SlowEvaluations> {
     // What makes a short reading of the code far longer may be little beside a long one of a chain,
     // where it counts all the same.
-    let least = (FAR_LONGER - 1.0) * code.shortest;
+    let least_excess = (FAR_LONGER - 1.0) * code.shortest;
     let longest = disturbances
         .chains
         .iter()
         .flat_map(|chain| &chain.excesses)
         .map(|one| one.ticks)
-        .fold(least, f64::max);
+        .fold(least_excess, f64::max);
     let beyond = std::iter::once(longest)
-        .chain(disturbances.mean_pause().map(|mean| least.max(LONGEST_PAUSE * mean)));
-    let own = |beyond: f64| {
+        .chain(disturbances.mean_pause().map(|mean| least_excess.max(LONGEST_PAUSE * mean)));
+    let own_slow = |beyond: f64| {
         own_beyond(beyond, &code.far(LONG_READING, beyond), series, code, disturbances)
     };
-    beyond
-        .filter_map(own)
-        .find(|slow| slow.counts)
-        .or_else(|| own_beyond(least, &code.far(FAR_LONGER, 0.0), series, code, disturbances))
+    beyond.filter_map(own_slow).find(|slow| slow.counts).or_else(|| {
+        own_beyond(least_excess, &code.far(FAR_LONGER, 0.0), series, code, disturbances)
+    })
 }
 
 /// The same for these readings of the code, which are longer by more than this.
@@ -235,13 +234,14 @@ fn own_beyond(
         return Some(SlowEvaluations { series, share, longer, counts: true });
     }
     // So few are a poor sample: their rate may be as high as the upper end of its interval.
-    let most = chi2_within(LIKELY_RATE, 2.0 * (number + 1) as f64) / 2.0;
-    let longer = longer * (most - of_others) / number as f64;
+    let most_rounds = chi2_within(LIKELY_RATE, 2.0 * (number + 1) as f64) / 2.0;
+    let longer = longer * (most_rounds - of_others) / number as f64;
     (longer > 0.0).then_some(SlowEvaluations { series, share, longer, counts: false })
 }
 
 fn long_readings(state: &State, series: SeriesId, perhaps: &[Vec<Sample>]) -> Long {
-    let mut all = Long { excesses: Vec::new(), readings: 0, time: 0.0, shortest: f64::INFINITY };
+    let mut long_readings =
+        Long { excesses: Vec::new(), readings: 0, time: 0.0, shortest: f64::INFINITY };
     for (row, mean, used) in state.cells[usize::from(series)].totals() {
         let long = perhaps[row as usize].iter().filter(|one| one.ticks > mean);
         let long: Vec<Excess> = long
@@ -252,12 +252,12 @@ fn long_readings(state: &State, series: SeriesId, perhaps: &[Vec<Sample>]) -> Lo
             })
             .collect();
         let number = used + long.len();
-        all.excesses.extend(long);
-        all.readings += number;
-        all.time += mean * number as f64;
-        all.shortest = all.shortest.min(mean);
+        long_readings.excesses.extend(long);
+        long_readings.readings += number;
+        long_readings.time += mean * number as f64;
+        long_readings.shortest = long_readings.shortest.min(mean);
     }
-    all
+    long_readings
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
@@ -321,9 +321,9 @@ mod tests {
     }
 
     fn cycles(table: &Observations) -> (Assessment, f64) {
-        let found = assess(table, &Question::default()).unwrap();
-        let cycles = found.series[0].components[0].time.cycles.as_ref().unwrap().value;
-        (found, cycles)
+        let assessment = assess(table, &Question::default()).unwrap();
+        let cycles = assessment.series[0].components[0].time.cycles.as_ref().unwrap().value;
+        (assessment, cycles)
     }
 
     #[test]
@@ -380,8 +380,8 @@ mod tests {
         let time: f64 = table.readings().iter().map(|reading| reading.ticks).sum();
         table.origin.pauses =
             Pauses { watched: time / 3.0, lost: time / 300.0, number: 20, longer: Some(0) };
-        let found = found_in(&table);
-        assert!(found.iter().any(|slow| slow.counts && slow.longer > 0.5), "{found:?}");
+        let findings = found_in(&table);
+        assert!(findings.iter().any(|slow| slow.counts && slow.longer > 0.5), "{findings:?}");
         // As often as another process takes the CPU.
         table.origin.pauses.longer = Some(50);
         assert!(found_in(&table).iter().all(|slow| !slow.counts));
@@ -451,10 +451,10 @@ mod tests {
         // What hardly changes the mean, and readings of the code that a co-runner makes up to twice
         // as long.
         for longer in [3.0, 60.0] {
-            let found = found_in(&with_slow(&CALM.table(1.0, 6), 1_000.0, longer));
+            let findings = found_in(&with_slow(&CALM.table(1.0, 6), 1_000.0, longer));
             assert!(
-                found.iter().all(|slow| !slow.counts && slow.longer < 0.001),
-                "{longer}: {found:?}"
+                findings.iter().all(|slow| !slow.counts && slow.longer < 0.001),
+                "{longer}: {findings:?}"
             );
         }
     }

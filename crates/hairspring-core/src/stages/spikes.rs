@@ -68,12 +68,12 @@ fn windows(state: &State) -> Vec<Range<u32>> {
 /// The middle of some readings, and the largest distance from it that is no spike, if there is one;
 /// spoils them.
 pub(crate) fn limit(ticks: &mut [f64], quantum: f64) -> Option<(f64, f64)> {
-    let (least, most) =
-        ticks.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| {
-            (one.min(least), one.max(most))
+    let (least_ticks, most_ticks) =
+        ticks.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least_ticks, most_ticks), one| {
+            (one.min(least_ticks), one.max(most_ticks))
         });
     // Roundings alone make no spike, and most windows of a coarse clock have nothing else.
-    if ticks.len() < FEWEST_VALUES as usize || most - least <= TWO_ROUNDINGS * quantum {
+    if ticks.len() < FEWEST_VALUES as usize || most_ticks - least_ticks <= TWO_ROUNDINGS * quantum {
         return None;
     }
     let (middle, number) = (median(ticks), ticks.len() as f64);
@@ -81,7 +81,7 @@ pub(crate) fn limit(ticks: &mut [f64], quantum: f64) -> Option<(f64, f64)> {
     // Readings that are mostly equal have a robust deviation of 0: the limit must still be above
     // rounding.
     let rounding = TWO_ROUNDINGS * quantum + 1e-9 * middle.abs();
-    let furthest = (most - middle).max(middle - least);
+    let furthest = (most_ticks - middle).max(middle - least_ticks);
     // If half of the readings are further from the middle than this, the limit reaches to all:
     // mostly, no more need be known.
     let far = (furthest - rounding) / sigmas;
@@ -165,8 +165,8 @@ mod tests {
                 }
             }
         }
-        let one = table.find_series("a").unwrap();
-        let alone = crate::pipeline::solve(&table, one, &Options::default()).unwrap();
+        let one_series = table.find_series("a").unwrap();
+        let alone = crate::pipeline::solve(&table, one_series, &Options::default()).unwrap();
         assert!(
             (alone.components[0].ticks.value - 104.5).abs() < 0.6,
             "{:?}",

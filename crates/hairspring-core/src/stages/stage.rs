@@ -72,8 +72,8 @@ impl Did {
         Did::Nothing(why.into())
     }
 
-    pub fn something(what: impl Into<String>) -> Did {
-        Did::Something(what.into())
+    pub fn something(text: impl Into<String>) -> Did {
+        Did::Something(text.into())
     }
 
     pub fn each(series: Vec<(SeriesId, String)>, otherwise: impl Into<String>) -> Did {

@@ -115,11 +115,11 @@ impl<'t> State<'t> {
     pub fn new(
         steps: &[Step],
         table: &'t Observations,
-        wanted: &[SeriesId],
+        wanted_series: &[SeriesId],
         options: &'t Options,
     ) -> State<'t> {
         let stages = once(steps);
-        let sheet = Sheet::new(table, wanted);
+        let sheet = Sheet::new(table, wanted_series);
         // Without the stage for placements all rounds are of one; without that for layouts, all
         // placements of one layout.
         let layouts =
@@ -288,7 +288,7 @@ impl<'t> State<'t> {
 
     /// How many readings of a series stages left out because something else disturbed them.
     pub fn out_as_disturbed(&self, series: SeriesId) -> usize {
-        let others = [
+        let other_stages = [
             &settling::STAGE,
             &placements::STAGE,
             &neighbour::STAGE,
@@ -296,8 +296,8 @@ impl<'t> State<'t> {
             &rows::STAGE,
             &line::STAGE,
         ];
-        let others = others.map(|stage| stage.name);
-        let disturbed = self.stages.iter().filter(|stage| !others.contains(&stage.name));
+        let other_names = other_stages.map(|stage| stage.name);
+        let disturbed = self.stages.iter().filter(|stage| !other_names.contains(&stage.name));
         disturbed.map(|stage| self.number_out(series, stage)).sum()
     }
 
@@ -344,7 +344,7 @@ impl<'t> State<'t> {
 
     /// What each stage did to a series.
     pub fn outcomes(&self, series: SeriesId) -> Vec<Outcome> {
-        let all = self.sheet.number_in(series);
+        let all_readings = self.sheet.number_in(series);
         let outcome = |(at, stage): (usize, &'static Stage)| {
             let (record, left_out) =
                 (&self.records[at][usize::from(series)], self.number_out(series, stage));
@@ -353,7 +353,7 @@ impl<'t> State<'t> {
                 (texts, _) if record.acted => texts,
                 (texts, 0) if texts.is_empty() => "none of this series".into(),
                 (texts, 0) => texts,
-                (_, some) => format!("{some} of {all} readings"),
+                (_, some) => format!("{some} of {all_readings} readings"),
             };
             Outcome {
                 stage: stage.name,
@@ -405,11 +405,11 @@ impl<'t> State<'t> {
 
 /// The stages of some steps, each once.
 pub(crate) fn once(steps: &[Step]) -> Vec<&'static Stage> {
-    let mut all: Vec<&'static Stage> = Vec::new();
+    let mut distinct_stages: Vec<&'static Stage> = Vec::new();
     for Step(_, stage, _) in steps {
-        if !all.iter().any(|known| known.name == stage.name) {
-            all.push(stage);
+        if !distinct_stages.iter().any(|known| known.name == stage.name) {
+            distinct_stages.push(stage);
         }
     }
-    all
+    distinct_stages
 }

@@ -29,16 +29,16 @@ pub(crate) type Contended = (f64, f64);
 
 /// Compares the rounds by their longest rows.
 pub(crate) fn look(state: &mut State) -> Did {
-    let found: Vec<(SeriesId, Contended)> = state
+    let contended_series: Vec<(SeriesId, Contended)> = state
         .subjects()
         .into_iter()
         .filter_map(|series| Some((series, contended(state, series)?)))
         .collect();
-    let told = found.iter().map(|(series, (fast, slow))| {
+    let told = contended_series.iter().map(|(series, (fast, slow))| {
         (*series, format!("slow rounds take {:.2} times as long as fast ones", slow / fast))
     });
     let did = Did::each(told.collect(), "all rounds take about as long");
-    state.contended = found;
+    state.contended = contended_series;
     did
 }
 
@@ -123,10 +123,10 @@ mod tests {
 
     #[test]
     fn rounds_that_other_threads_of_the_code_slow_count() {
-        let found = assess(&table(true, 3), &Question::default()).unwrap();
-        let time = found.series[0].components[0].time.ticks;
+        let assessment = assess(&table(true, 3), &Question::default()).unwrap();
+        let time = assessment.series[0].components[0].time.ticks;
         assert!(time.contains(8.0 * (0.7 + 0.3 * 4.0)), "{time:?}");
-        let contended = found.series[0]
+        let contended = assessment.series[0]
             .findings
             .iter()
             .find(|finding| finding.is(code::CONTENDED))
@@ -137,9 +137,9 @@ mod tests {
     #[test]
     fn rounds_of_one_time_are_not_contended_and_code_without_threads_is_not_asked() {
         for (threads, slow) in [(true, 0), (false, 3)] {
-            let found = assess(&table(threads, slow), &Question::default()).unwrap();
+            let assessment = assess(&table(threads, slow), &Question::default()).unwrap();
             assert!(
-                !found.series[0].findings.iter().any(|finding| finding.is(code::CONTENDED)),
+                !assessment.series[0].findings.iter().any(|finding| finding.is(code::CONTENDED)),
                 "{threads} {slow}"
             );
         }

@@ -58,11 +58,12 @@ fn signed(entry: &Contribution, sign: f64) -> Entry {
 /// the same counts.
 fn undone_by_init(state: &State, series: SeriesId) -> Option<Uncertain> {
     let behind_init = state.arranged(series, Role::BehindInit)?;
-    let other =
+    let row_behind_init =
         |counts: &[f64]| behind_init.rows.iter().find(|row| row.counts == counts && row.used > 0);
     let used = state.arranged(series, Role::BehindBody)?.rows.iter().filter(|row| row.used > 0);
-    let longer: Vec<f64> =
-        used.filter_map(|row| Some(row.location - other(&row.counts)?.location)).collect();
+    let longer: Vec<f64> = used
+        .filter_map(|row| Some(row.location - row_behind_init(&row.counts)?.location))
+        .collect();
     if longer.len() < FEWEST_MEANS as usize {
         return None;
     }
@@ -84,9 +85,9 @@ impl State<'_> {
 
 /// Whether this time is certain, and matters to the body.
 fn matters(undone: &Uncertain, solution: &Solution, (body, _): (usize, usize), level: f64) -> bool {
-    let least = (SLIGHT_SHARE * solution.vector.values[body].abs())
+    let least_effect = (SLIGHT_SHARE * solution.vector.values[body].abs())
         .max(SURELY_APART * undone.estimate(level).half_width());
-    undone.value.abs() > least
+    undone.value.abs() > least_effect
 }
 
 /// The unknowns of the first two components, if each is one by itself.
@@ -147,10 +148,10 @@ mod tests {
         for round in 0..48u32 {
             for n in [1, 2, 4, 6] {
                 for further in [0, 2, 4] {
-                    let (bodies, all) = (f64::from(n), f64::from(n + further));
+                    let (bodies, inits) = (f64::from(n), f64::from(n + further));
                     let wobble = f64::from((round * 7 + n * 13 + further * 5) % 11) / 10.0 - 0.5;
-                    let full = 40.0 + bodies * (60.0 + undone) + all * 12.0 + wobble;
-                    let row = table.row(series[0], &[bodies, all]);
+                    let full = 40.0 + bodies * (60.0 + undone) + inits * 12.0 + wobble;
+                    let row = table.row(series[0], &[bodies, inits]);
                     table.push(row, round, full);
                     let chain = table.row(series[3], &[bodies, 0.0]);
                     table.push(chain, round, 40.0 + 3.0 * bodies + wobble);
@@ -170,9 +171,9 @@ mod tests {
             variant("behind an init", Role::BehindInit),
         ];
         table.origin.serving = vec!["init".into()];
-        let found = assess(&table, &Question::default()).unwrap();
-        assert_eq!(found.series.len(), 1);
-        found.series.into_iter().next().unwrap()
+        let assessment = assess(&table, &Question::default()).unwrap();
+        assert_eq!(assessment.series.len(), 1);
+        assessment.series.into_iter().next().unwrap()
     }
 
     fn cycles(result: &SeriesResult) -> [f64; 2] {

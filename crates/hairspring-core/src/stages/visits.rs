@@ -101,10 +101,11 @@ fn slow(row: &[Sample], quantum: f64, at_one_clock: bool) -> Vec<usize> {
     let mut errors: Vec<f64> =
         groups.iter().map(|group| group.1).filter(|error| error.is_finite()).collect();
     // Few readings may be equal by chance; the phases of the clock have at least this error.
-    let least = quantum / (6.0 * row.len() as f64 / groups.len() as f64).sqrt();
+    let least_error = quantum / (6.0 * row.len() as f64 / groups.len() as f64).sqrt();
     let between =
         if at_one_clock { quick - means[means.len() / QUICKEST_GROUPS as usize] } else { 0.0 };
-    let error = if errors.is_empty() { least } else { median(&mut errors).max(least) }.max(between);
+    let error = if errors.is_empty() { least_error } else { median(&mut errors).max(least_error) }
+        .max(between);
     let limit = quick + FAR_ERRORS * error + LITTLE_SHARE * quick.abs();
     let mut is_slow = groups.iter().map(|group| group.0 > limit);
     let (mut at, mut slow) = (0, Vec::new());
@@ -122,10 +123,10 @@ fn slow(row: &[Sample], quantum: f64, at_one_clock: bool) -> Vec<usize> {
 fn mean_and_error(group: &[Sample]) -> (f64, f64) {
     let mut ticks: Vec<f64> = group.iter().map(|sample| sample.ticks).collect();
     ticks.sort_by(f64::total_cmp);
-    let kept = &ticks[..ticks.len() - ticks.len() / 8];
-    let count = kept.len() as f64;
-    let mean = kept.iter().sum::<f64>() / count;
-    (mean, if kept.len() > 2 { (variance(kept) / count).sqrt() } else { f64::NAN })
+    let kept_ticks = &ticks[..ticks.len() - ticks.len() / 8];
+    let count = kept_ticks.len() as f64;
+    let mean = kept_ticks.iter().sum::<f64>() / count;
+    (mean, if kept_ticks.len() > 2 { (variance(kept_ticks) / count).sqrt() } else { f64::NAN })
 }
 
 #[cfg(test)]

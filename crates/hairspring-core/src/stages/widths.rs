@@ -77,24 +77,24 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     };
     let level = state.options.level;
     let (_, unit) = state.shown_unit();
-    let one = |(at, component): (usize, &crate::result::ComponentResult)| match component.time.bound
-    {
-        Some(bound) if is_short(state, series, bound.shown) => {
-            Some(below_finding(&component.name, bound.shown, unit))
-        }
-        Some(bound) => Some(unknown_finding(&component.name, bound.shown, unit)),
-        None => {
-            let fence = component
-                .time
-                .cycles
-                .as_ref()
-                .map_or(0.0, |cycles| cycles.part(Source::Fence, level));
-            let asked = state.precision.filter(|_| at == 0);
-            wide_finding(&component.name, &component.time.judged(level), asked, fence)
-                .or_else(|| wide_in_ns(&component.name, &component.time, level))
-        }
-    };
-    result.components.iter().enumerate().filter_map(one).collect()
+    let finding_of =
+        |(at, component): (usize, &crate::result::ComponentResult)| match component.time.bound {
+            Some(bound) if is_short(state, series, bound.shown) => {
+                Some(below_finding(&component.name, bound.shown, unit))
+            }
+            Some(bound) => Some(unknown_finding(&component.name, bound.shown, unit)),
+            None => {
+                let fence = component
+                    .time
+                    .cycles
+                    .as_ref()
+                    .map_or(0.0, |cycles| cycles.part(Source::Fence, level));
+                let asked = state.precision.filter(|_| at == 0);
+                wide_finding(&component.name, &component.time.judged(level), asked, fence)
+                    .or_else(|| wide_in_ns(&component.name, &component.time, level))
+            }
+        };
+    result.components.iter().enumerate().filter_map(finding_of).collect()
 }
 
 /// A finding if the interval is wide in nanoseconds, and not in core cycles.
@@ -130,15 +130,15 @@ fn is_short(state: &State, series: SeriesId, bound: f64) -> bool {
 }
 
 /// The finding that the interval of a component contains zero although its rows take long.
-fn unknown_finding(component: &str, most: f64, unit: &str) -> Finding {
+fn unknown_finding(component: &str, most_ticks: f64, unit: &str) -> Finding {
     let message = format!(
         "the interval of {component} is so wide that it contains zero: it ends at {} {unit}",
-        bound(most)
+        bound(most_ticks)
     );
     let component = component.to_owned();
     let numbers = numbers! { component }
         .into_iter()
-        .chain(with_unit(unit, [("bound", most.into())]))
+        .chain(with_unit(unit, [("bound", most_ticks.into())]))
         .collect();
     Finding::of(
         Severity::Untrusted,
@@ -150,16 +150,16 @@ fn unknown_finding(component: &str, most: f64, unit: &str) -> Finding {
 }
 
 /// The finding that a component is below resolution, with the bound of its time.
-pub fn below_finding(component: &str, most: f64, unit: &str) -> Finding {
+pub fn below_finding(component: &str, most_ticks: f64, unit: &str) -> Finding {
     let message = format!(
         "{component} is below resolution: the time is indistinguishable from zero; it is at most \
          {} {unit}",
-        bound(most)
+        bound(most_ticks)
     );
     let component = component.to_owned();
     let numbers = numbers! { component }
         .into_iter()
-        .chain(with_unit(unit, [("bound", most.into())]))
+        .chain(with_unit(unit, [("bound", most_ticks.into())]))
         .collect();
     let remedy = "use rows in which it runs more often, or repeat the rows more often";
     Finding::of(Severity::Warning, code::BELOW_RESOLUTION, message, numbers, remedy)

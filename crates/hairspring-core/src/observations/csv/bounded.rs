@@ -52,8 +52,8 @@ impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         // A chunk is shorter than the longest line, so that no line between two breaks of one chunk
         // can be too long.
-        let most = buffer.len().min(MAX_LINE as usize / 2);
-        let read = self.stream.read(&mut buffer[..most])?;
+        let most_bytes = buffer.len().min(MAX_LINE as usize / 2);
+        let read = self.stream.read(&mut buffer[..most_bytes])?;
         self.count(&buffer[..read])?;
         Ok(read)
     }

@@ -32,7 +32,7 @@ const SINGLE_KEYS: [&str; 14] = [
 pub(super) fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
     let mut origin = Origin::default();
     let mut text = Vec::new();
-    let (mut bytes, mut given) = (0, BTreeSet::new());
+    let (mut bytes, mut given_keys) = (0, BTreeSet::new());
     for number in 1.. {
         text.clear();
         let read = lines
@@ -62,7 +62,7 @@ pub(super) fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>
             .ok_or_else(|| bad(number, no_text(&text)))?;
         let line = one_line(line.trim_start_matches('\u{feff}').trim());
         match line.strip_prefix('#') {
-            Some(comment) => note(&mut origin, &mut given, comment, number)?,
+            Some(comment) => note(&mut origin, &mut given_keys, comment, number)?,
             None if line.is_empty() => {}
             None => {
                 // An uncertainty or provenance without a rate is meaningless.
@@ -96,10 +96,15 @@ fn names(line: &str) -> Vec<String> {
 }
 
 /// Adds a `# key: value` comment to the origin, and its key to those that are `given`.
-fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: u64) -> Result<()> {
+fn note(
+    origin: &mut Origin,
+    given_keys: &mut BTreeSet<String>,
+    comment: &str,
+    line: u64,
+) -> Result<()> {
     let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
     let (key, value) = (key.trim(), value.trim());
-    if SINGLE_KEYS.contains(&key) && !given.insert(key.to_owned()) {
+    if SINGLE_KEYS.contains(&key) && !given_keys.insert(key.to_owned()) {
         return Err(bad(line, &format!("`{key}` is given a second time: which of the two holds?")));
     }
     match key {
@@ -188,10 +193,10 @@ fn variant(value: &str, line: u64) -> Result<Variant> {
     let parts = value.split_once('=').and_then(|(series, rest)| {
         rest.trim().split_once(" of ").map(|(role, of)| (series.trim(), role.trim(), of.trim()))
     });
-    let found = parts.and_then(|(series, role, of)| {
+    let known_parts = parts.and_then(|(series, role, of)| {
         Role::NAMES.iter().find(|(name, _)| *name == role).map(|(_, role)| (series, *role, of))
     });
-    let (series, role, of) = found.ok_or_else(|| {
+    let (series, role, of) = known_parts.ok_or_else(|| {
         bad(
             line,
             "`variant` needs a series, `in_place` or `fenced`, and a series, as in `b = fenced of \
@@ -205,9 +210,9 @@ fn variant(value: &str, line: u64) -> Result<Variant> {
 /// many more were too long for a pause.
 fn pauses(value: &str, line: u64) -> Result<Pauses> {
     let needed = || {
-        let what = "the time that was watched, the time of all pauses, their number, and perhaps \
+        let needed_numbers = "the time that was watched, the time of all pauses, their number, and perhaps \
                     that of longer ones";
-        bad(line, &format!("`pauses` needs {what}, as in `520000 24000 12 0`"))
+        bad(line, &format!("`pauses` needs {needed_numbers}, as in `520000 24000 12 0`"))
     };
     let mut parts = value.split_whitespace();
     let [Some(watched), Some(lost), Some(number), longer, None] =

@@ -122,8 +122,9 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
         Unit::Ticks => "ticks",
         Unit::TimeNs => "time_ns",
     };
-    let kept = table.components().iter().zip(is_kept).filter(|(_, is_kept)| **is_kept);
-    let components: String = kept.map(|(name, _)| format!("{},", quoted(name))).collect();
+    let kept_components = table.components().iter().zip(is_kept).filter(|(_, is_kept)| **is_kept);
+    let components: String =
+        kept_components.map(|(name, _)| format!("{},", quoted(name))).collect();
     let guard = if has_guards(table) { "guard," } else { "" };
     writeln!(out, "series,{components}round,flags,{guard}{unit}")
 }

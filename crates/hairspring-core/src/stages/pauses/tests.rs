@@ -43,21 +43,21 @@ fn finding(assessment: &Assessment) -> Option<&Finding> {
 
 #[test]
 fn times_of_long_rows_are_without_pauses_and_their_intervals_hold() {
-    for (body, text, most) in [
+    for (body, text, most_error) in [
         (2_000.0, "are left out", 0.004),
         (8_000.0, "is subtracted", 0.03),
         (40_000.0, "is subtracted", 0.02),
     ] {
         for seed in 0..20 {
-            let found = assessed(body, 400.0, 400, Flags::NONE, seed);
-            let time = found.series[0].components[0].time.ticks;
+            let assessment = assessed(body, 400.0, 400, Flags::NONE, seed);
+            let time = assessment.series[0].components[0].time.ticks;
             // The times without pauses have a pattern that is 0.005 % of the slope.
             assert!(
                 (time.value - body).abs() < time.half_width() + 1e-4 * body
-                    && time.relative() < most,
+                    && time.relative() < most_error,
                 "{body}: {time:?}"
             );
-            let paused = finding(&found).unwrap();
+            let paused = finding(&assessment).unwrap();
             assert!(
                 paused.severity == Severity::Note && paused.message.ends_with(text),
                 "{paused:?}"
@@ -75,44 +75,44 @@ fn times_of_long_rows_are_without_pauses_and_their_intervals_hold() {
 fn pauses_in_ticks_need_no_rate() {
     let mut table = table(8_000.0, 400.0, 400, Flags::NONE, 1);
     table.origin.rate = None;
-    let found = assess(&table, &Question::default()).unwrap();
-    let paused = finding(&found).unwrap();
+    let assessment = assess(&table, &Question::default()).unwrap();
+    let paused = finding(&assessment).unwrap();
     assert!(paused.message.contains("of the time, and nothing counts it"), "{}", paused.message);
-    assert!(found.series[0].components[0].time.ticks.contains(8_000.0));
+    assert!(assessment.series[0].components[0].time.ticks.contains(8_000.0));
 }
 
 #[test]
 fn pauses_that_are_hardly_known_make_a_time_untrusted() {
-    let found = assessed(8_000.0, 4_000.0, 12, Flags::NONE, 1);
-    let paused = finding(&found).unwrap();
+    let assessment = assessed(8_000.0, 4_000.0, 12, Flags::NONE, 1);
+    let paused = finding(&assessment).unwrap();
     assert!(
         paused.severity == Severity::Untrusted && paused.remedy.contains("more time"),
         "{paused:?}"
     );
-    assert!(found.series[0].components[0].time.ticks.relative() > 0.1);
+    assert!(assessment.series[0].components[0].time.ticks.relative() > 0.1);
 }
 
 #[test]
 fn pauses_of_which_few_were_seen_are_in_the_interval_without_a_doubt() {
-    let found = assessed(8_000.0, 700.0, 12, Flags::NONE, 1);
+    let assessment = assessed(8_000.0, 700.0, 12, Flags::NONE, 1);
     assert!(
-        finding(&found).unwrap().severity < Severity::Untrusted,
+        finding(&assessment).unwrap().severity < Severity::Untrusted,
         "{:?}",
-        found.series[0].findings
+        assessment.series[0].findings
     );
-    let time = found.series[0].components[0].time.ticks;
+    let time = assessment.series[0].components[0].time.ticks;
     assert!(time.contains(8_000.0) && time.relative() > 0.03, "{time:?}");
 }
 
 #[test]
 fn code_that_waits_has_the_pauses_in_its_interval() {
-    let found = assessed(8_000.0, 400.0, 400, Flags::WAITED, 2);
-    let paused = finding(&found).unwrap();
+    let assessment = assessed(8_000.0, 400.0, 400, Flags::WAITED, 2);
+    let paused = finding(&assessment).unwrap();
     assert!(
         paused.severity == Severity::Warning && paused.message.contains("the interval holds"),
         "{paused:?}"
     );
-    assert!(found.series[0].components[0].time.ticks.contains(8_000.0));
+    assert!(assessment.series[0].components[0].time.ticks.contains(8_000.0));
 }
 
 #[test]
@@ -130,15 +130,17 @@ const LENGTH: f64 = 8_000.0;
 
 /// Rows of one to four copies of a body, beside pauses; `own` is what an evaluation takes beyond
 /// it.
-fn rows(body: f64, rounds: u32, mut own: impl FnMut(&mut Pcg64Mcg) -> f64) -> Observations {
+fn rows(body: f64, rounds: u32, mut own_time: impl FnMut(&mut Pcg64Mcg) -> f64) -> Observations {
     let mut random = Pcg64Mcg::seed_from_u64(5);
     let mut table = Observations::new(vec!["body".into()]);
     let series = table.series("code");
     for round in 0..rounds {
         for copies in 1..=4_u32 {
             let row = table.row(series, &[f64::from(copies)]);
-            let run =
-                body * f64::from(copies) + 50.0 + 20.0 * random.random::<f64>() + own(&mut random);
+            let run = body * f64::from(copies)
+                + 50.0
+                + 20.0 * random.random::<f64>()
+                + own_time(&mut random);
             table.push(row, round, with_pauses(run, FAR_APART, LENGTH, &mut random));
         }
     }
@@ -193,9 +195,12 @@ fn code_that_varies_by_itself_keeps_all_of_its_readings() {
 fn code_that_is_long_at_times_has_that_in_what_pauses_do_not_explain() {
     let at_times =
         |random: &mut Pcg64Mcg| if random.random::<f64>() < 0.1 { 20_000.0 } else { 0.0 };
-    let found = left_out(&rows(20_000.0, 400, at_times));
+    let pauses_left_out = left_out(&rows(20_000.0, 400, at_times));
     // Each reading of the longest row takes 2,000 ticks more in the mean, 2.5 % of it.
-    assert!(found.iter().all(|(_, unexplained)| (0.005..0.03).contains(unexplained)), "{found:?}");
+    assert!(
+        pauses_left_out.iter().all(|(_, unexplained)| (0.005..0.03).contains(unexplained)),
+        "{pauses_left_out:?}"
+    );
 }
 
 #[test]
@@ -208,9 +213,9 @@ fn pauses_explain_readings_that_are_longer_than_they_are() {
         lost: 100.0 * length,
         ..cold.origin.pauses
     };
-    let found = left_out(&cold).unwrap();
+    let pauses_left_out = left_out(&cold).unwrap();
     // By their time it would be 2.8 %.
-    assert!(found.1 < 0.015, "{}", found.1);
+    assert!(pauses_left_out.1 < 0.015, "{}", pauses_left_out.1);
 }
 
 #[test]
