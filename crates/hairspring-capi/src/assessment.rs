@@ -180,17 +180,17 @@ unsafe impl Sync for AssessmentHandle {}
 
 impl AssessmentHandle {
     fn new(assessment: &Assessment, level: f64) -> AssessmentHandle {
-        let mut all = AssessmentHandle {
+        let mut handle = AssessmentHandle {
             components: Vec::new(),
             findings: Vec::new(),
             comparisons: Vec::new(),
             _texts: Vec::new(),
         };
-        assessment.series.iter().for_each(|series| all.add_series(series, level));
+        assessment.series.iter().for_each(|series| handle.add_series(series, level));
         for comparison in &assessment.comparisons {
-            let (a, b) = (all.text(&comparison.a), all.text(&comparison.b));
+            let (a, b) = (handle.text(&comparison.a), handle.text(&comparison.b));
             let (size, ratio) = (size_of::<ComparisonEstimate>(), comparison.ratio.into());
-            all.comparisons.push(ComparisonEstimate {
+            handle.comparisons.push(ComparisonEstimate {
                 size,
                 a,
                 b,
@@ -198,7 +198,7 @@ impl AssessmentHandle {
                 verdict: verdict(assessment.verdict(comparison)),
             });
         }
-        all
+        handle
     }
 
     fn add_series(&mut self, result: &SeriesResult, level: f64) {
@@ -291,21 +291,21 @@ pub unsafe extern "C" fn hairspring_assess(
     wall(|| {
         // SAFETY: passed on to the caller.
         let table = unsafe { shared(table, "the table") }?;
-        let asked = if question.is_null() {
+        let asked_question = if question.is_null() {
             judge::Question::default()
         } else {
             // SAFETY: passed on to the caller.
             asked(&unsafe { input(question, "the question") }?)?
         };
         let copy = table.with(|table| table.clone());
-        let mut assessment = ASSESS.assess(&copy, &asked)?;
+        let mut assessment = ASSESS.assess(&copy, &asked_question)?;
         let mut findings = table.findings().to_vec();
         ASSESS.apply(&mut findings);
         for series in &mut assessment.series {
             findings.iter().for_each(|finding| series.add(finding.clone()));
         }
         // SAFETY: passed on to the caller.
-        unsafe { hand_out(out, AssessmentHandle::new(&assessment, asked.options.level)) }
+        unsafe { hand_out(out, AssessmentHandle::new(&assessment, asked_question.options.level)) }
     })
 }
 

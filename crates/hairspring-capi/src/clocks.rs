@@ -64,13 +64,13 @@ impl Listed {
 fn list() -> &'static [Listed] {
     static LIST: OnceLock<Vec<Listed>> = OnceLock::new();
     LIST.get_or_init(|| {
-        let listed = |(clock, available): (Clock, Result<(), String>)| Listed {
+        let entry_of = |(clock, available): (Clock, Result<(), String>)| Listed {
             name: c_text(clock.name),
             description: c_text(clock.description),
             unavailable: available.err().map(|reason| c_text(&reason)),
             clock,
         };
-        catalogue().into_iter().map(listed).collect()
+        catalogue().into_iter().map(entry_of).collect()
     })
 }
 
@@ -101,10 +101,10 @@ pub unsafe extern "C" fn hairspring_clock_at(index: usize, clock: *mut ClockInfo
     wall(|| {
         // SAFETY: passed on to the caller.
         let clock = unsafe { output(clock, "the clock") }?;
-        let found = list().get(index).ok_or_else(|| {
+        let listed_clock = list().get(index).ok_or_else(|| {
             Refusal::new(Status::BadValue, format!("clock {index}: there are {}", list().len()))
         })?;
-        clock.write(&found.info());
+        clock.write(&listed_clock.info());
         Ok(())
     })
 }
@@ -118,15 +118,19 @@ pub unsafe extern "C" fn hairspring_clock_find(
 ) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let (out, found) = unsafe { (output(clock, "the clock")?, chosen(name)?) };
-        let listed = list().iter().find(|listed| listed.clock.name == found.name);
-        let listed = listed.ok_or_else(|| {
+        let (out, chosen_clock) = unsafe { (output(clock, "the clock")?, chosen(name)?) };
+        let listed_clock =
+            list().iter().find(|listed_clock| listed_clock.clock.name == chosen_clock.name);
+        let listed_clock = listed_clock.ok_or_else(|| {
             Refusal::new(
                 Status::ClockUnavailable,
-                format!("clock `{}` is not in the list", found.name),
+                format!("clock `{}` is not in the list", chosen_clock.name),
             )
         })?;
-        out.write(&ClockInfo { quantum: granularity(&found).quantum, ..listed.info() });
+        out.write(&ClockInfo {
+            quantum: granularity(&chosen_clock).quantum,
+            ..listed_clock.info()
+        });
         Ok(())
     })
 }

@@ -36,9 +36,9 @@ thread_local! {
         time: Err(String::new()) }) };
 }
 
-fn keep(kept: Kept) {
+fn keep(kept_result: Kept) {
     // A thread that is ending no longer has a result.
-    let _ = KEPT_RESULT.try_with(|own| *own.borrow_mut() = kept);
+    let _ = KEPT_RESULT.try_with(|own| *own.borrow_mut() = kept_result);
 }
 
 fn kept() -> Kept {
@@ -118,11 +118,12 @@ pub unsafe extern "C" fn hairspring_lmbench_begin(
 pub unsafe extern "C" fn hairspring_lmbench_end(trials: *mut TrialsHandle, so_far: i32) -> Status {
     let status = wall(|| {
         // SAFETY: passed on to the caller.
-        let found =
+        let trials_result =
             unsafe { shared(trials, "the experiments") }.and_then(|trials| result_of(trials, 0.0));
         match so_far {
             0 => remember(
-                found.map(|found| keep(Kept { trips: found.trips, time: Ok(loop_time(&found)) })),
+                trials_result
+                    .map(|found| keep(Kept { trips: found.trips, time: Ok(loop_time(&found)) })),
             ),
             _ => remember(Err(Refusal::new(Status::Refused, last_error()))),
         }

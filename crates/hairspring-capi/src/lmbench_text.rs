@@ -109,17 +109,21 @@ pub fn lmbench(name: &str, line: LoopLine, time: &LoopTime) -> String {
             if form.is_rate() { "bytes" } else { "operations" }
         );
     }
-    let made = experiments(time.experiments);
+    let made_experiments = experiments(time.experiments);
     if let Some(most_ns) = time.at_most_ns {
         let side = if form.is_rate() { "at least" } else { "at most" };
         return format!(
-            "{head}below resolution, {side} {} {} [like an empty loop; {made}]",
+            "{head}below resolution, {side} {} {} [like an empty loop; {made_experiments}]",
             number(form.quantity(most_ns), 0, 2),
             form.unit
         );
     }
     let shown = number(form.quantity(time.interval_ns.value), form.decimals, 3);
-    format!("{head}{shown} {} [{}]", form.unit, interval(&form, &time.interval_ns, &made))
+    format!(
+        "{head}{shown} {} [{}]",
+        form.unit,
+        interval(&form, &time.interval_ns, &made_experiments)
+    )
 }
 
 /// The line for a missing result, with the reason.
@@ -133,7 +137,7 @@ pub fn lmbench_without_result(name: &str, why: &str) -> String {
 }
 
 /// Both ends of the interval, the lower first, with the level and the number of experiments.
-fn interval(form: &Form, time_ns: &Estimate, made: &str) -> String {
+fn interval(form: &Form, time_ns: &Estimate, made_experiments: &str) -> String {
     let (a, b) = (form.quantity(time_ns.low), form.quantity(time_ns.high));
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     // Three digits of the width, which is slightly increased so that rounding does not turn a power
@@ -142,8 +146,8 @@ fn interval(form: &Form, time_ns: &Estimate, made: &str) -> String {
     let decimals = (2 - (width.log10() + 1e-9).floor() as i32).clamp(0, MOST_DECIMALS) as usize;
     let ends = format!("{low:.decimals$} to {high:.decimals$}");
     match time_ns.level {
-        0.0 => format!("{ends} by clock and overheads; {made}, no spread"),
-        level => format!("{ends}; {:.1} %, {made}", 100.0 * level),
+        0.0 => format!("{ends} by clock and overheads; {made_experiments}, no spread"),
+        level => format!("{ends}; {:.1} %, {made_experiments}", 100.0 * level),
     }
 }
 

@@ -194,10 +194,10 @@ pub unsafe extern "C" fn hairspring_observations_row(
 }
 
 fn add_row(table: &mut Observations, series: &str, counts: &[f64]) -> Answer<u32> {
-    let wanted = table.components().len();
-    if counts.len() != wanted {
+    let wanted_counts = table.components().len();
+    if counts.len() != wanted_counts {
         return Err(bad(format!(
-            "{} counts where the table has {wanted} components",
+            "{} counts where the table has {wanted_counts} components",
             counts.len()
         )));
     }
@@ -262,8 +262,8 @@ pub unsafe extern "C" fn hairspring_observations_count(
     })
 }
 
-fn file_error(what: &str, path: &str, error: &std::io::Error) -> Refusal {
-    Refusal::new(Status::InputOutput, format!("{path} cannot be {what}: {error}"))
+fn file_error(action: &str, path: &str, error: &std::io::Error) -> Refusal {
+    Refusal::new(Status::InputOutput, format!("{path} cannot be {action}: {error}"))
 }
 
 /// Reads an observation file (CSV).

@@ -242,11 +242,12 @@ mod tests {
     fn the_rows_are_those_of_the_table() {
         let has_fences = fence::here().is_some();
         let expected = |before| -> Vec<RowShape> {
-            let all = shapes(before).into_iter();
-            all.filter(|row| has_fences || matches!(row.order, Order::AtEnd | Order::InPlace))
+            let all_shapes = shapes(before).into_iter();
+            all_shapes
+                .filter(|row| has_fences || matches!(row.order, Order::AtEnd | Order::InPlace))
                 .collect()
         };
-        let found = |rows: Vec<Row>| -> Vec<RowShape> {
+        let shapes_of = |rows: Vec<Row>| -> Vec<RowShape> {
             rows.iter()
                 .map(|row| RowShape {
                     bodies: row.bodies,
@@ -256,8 +257,8 @@ mod tests {
                 })
                 .collect()
         };
-        assert_eq!(found(line(call_of(body))), expected(Before::Nothing));
-        assert_eq!(found(plane(call_of(init), call_of(body))), expected(Before::Init));
+        assert_eq!(shapes_of(line(call_of(body))), expected(Before::Nothing));
+        assert_eq!(shapes_of(plane(call_of(init), call_of(body))), expected(Before::Init));
     }
 
     #[test]

@@ -34,14 +34,14 @@ mod tests {
         let is_there = |name: &str| {
             header.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
         };
-        let mut seen = 0;
+        let mut seen_names = 0;
         for words in ASSESS.words() {
             assert!(!words.contains("--"), "an option of the command: {words}");
             for name in words.split('`').skip(1).step_by(2) {
                 assert!(is_there(name), "no `{name}` in the header: {words}");
-                seen += 1;
+                seen_names += 1;
             }
         }
-        assert!(seen > 0);
+        assert!(seen_names > 0);
     }
 }

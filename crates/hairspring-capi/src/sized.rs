@@ -37,32 +37,32 @@ fn wrong(text: String) -> Refusal {
 }
 
 /// Whether the caller's struct may have this size.
-pub fn check<T: Growing>(size: usize, what: &str) -> Answer<()> {
-    let (least, step) = (T::LEAST_BYTES, align_of::<T>());
-    if (least..=MOST_BYTES).contains(&size) && size % step == 0 {
+pub fn check<T: Growing>(size: usize, argument: &str) -> Answer<()> {
+    let (least_bytes, step) = (T::LEAST_BYTES, align_of::<T>());
+    if (least_bytes..=MOST_BYTES).contains(&size) && size % step == 0 {
         return Ok(());
     }
     let text = format!(
-        "{what} has a size of {size} bytes: a multiple of {step} from {least} to {MOST_BYTES} is \
+        "{argument} has a size of {size} bytes: a multiple of {step} from {least_bytes} to {MOST_BYTES} is \
          expected; set its size to its sizeof"
     );
     Err(wrong(text))
 }
 
 /// The size that a struct begins with.
-unsafe fn own_size<T: Growing>(pointer: *const T, what: &str) -> Answer<usize> {
-    checked(pointer, what)?;
+unsafe fn own_size<T: Growing>(pointer: *const T, argument: &str) -> Answer<usize> {
+    checked(pointer, argument)?;
     // SAFETY: neither null nor misaligned; it begins with its size.
     let size = unsafe { *pointer.cast::<usize>() };
-    check::<T>(size, what)?;
+    check::<T>(size, argument)?;
     Ok(size)
 }
 
 /// A struct that begins with its size.
-pub unsafe fn input<T: Growing>(pointer: *const T, what: &str) -> Answer<T> {
+pub unsafe fn input<T: Growing>(pointer: *const T, argument: &str) -> Answer<T> {
     const { assert!(T::SIZE_FIRST) };
     // SAFETY: passed on to the caller.
-    unsafe { own_size(pointer, what).and_then(|size| read(pointer, size, what)) }
+    unsafe { own_size(pointer, argument).and_then(|size| read(pointer, size, argument)) }
 }
 
 /// The elements of an array with this element size; a size in an element must agree with it.
@@ -70,54 +70,60 @@ pub unsafe fn inputs<T: Growing>(
     array: *const T,
     element_size: usize,
     count: usize,
-    what: &str,
+    argument: &str,
 ) -> Answer<Vec<T>> {
-    check::<T>(element_size, what)?;
+    check::<T>(element_size, argument)?;
     if count == 0 {
         return Ok(Vec::new());
     }
-    checked(array, what)?;
+    checked(array, argument)?;
     if count > isize::MAX as usize / element_size {
         return Err(Refusal::new(
             Status::BadValue,
-            format!("{what}: {count} elements do not fit into any memory"),
+            format!("{argument}: {count} elements do not fit into any memory"),
         ));
     }
     let element = |at: usize| {
         // SAFETY: the caller guarantees that the array has this many elements of this size.
         let pointer = unsafe { array.byte_add(at * element_size) };
         // SAFETY: as above.
-        let named = if T::SIZE_FIRST { unsafe { own_size(pointer, what) }? } else { element_size };
-        if named != element_size {
+        let named_size =
+            if T::SIZE_FIRST { unsafe { own_size(pointer, argument) }? } else { element_size };
+        if named_size != element_size {
             return Err(wrong(format!(
-                "{what} has a size of {named} bytes in an array of elements of {element_size}"
+                "{argument} has a size of {named_size} bytes in an array of elements of {element_size}"
             )));
         }
         // SAFETY: as above.
-        unsafe { read(pointer, element_size, what) }
+        unsafe { read(pointer, element_size, argument) }
     };
     (0..count).map(element).collect()
 }
 
 /// Reads the caller's part of a struct; the rest is 0.
-unsafe fn read<T: Growing>(pointer: *const T, size: usize, what: &str) -> Answer<T> {
-    let known = size.min(size_of::<T>());
+unsafe fn read<T: Growing>(pointer: *const T, size: usize, argument: &str) -> Answer<T> {
+    let known_bytes = size.min(size_of::<T>());
     // SAFETY: the caller guarantees that the struct has its size.
-    let unknown =
-        unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
-    if let Some(at) = unknown.iter().position(|byte| *byte != 0) {
+    let unknown_bytes = unsafe {
+        std::slice::from_raw_parts(pointer.cast::<u8>().add(known_bytes), size - known_bytes)
+    };
+    if let Some(at) = unknown_bytes.iter().position(|byte| *byte != 0) {
         let text = format!(
-            "{what} has {size} bytes, of which this library knows the first {known}, and byte {} \
+            "{argument} has {size} bytes, of which this library knows the first {known_bytes}, and byte {} \
              is not 0: a field is set that this library does not know; leave it 0, or use the \
              library of that header",
-            known + at
+            known_bytes + at
         );
         return Err(wrong(text));
     }
     let mut value = MaybeUninit::<T>::zeroed();
     // SAFETY: both have that many bytes, and they do not overlap.
     unsafe {
-        std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), known)
+        std::ptr::copy_nonoverlapping(
+            pointer.cast::<u8>(),
+            value.as_mut_ptr().cast::<u8>(),
+            known_bytes,
+        )
     };
     // SAFETY: all bytes that are not the caller's are 0, which is valid.
     Ok(unsafe { value.assume_init() })
@@ -131,10 +137,10 @@ pub struct Output<T> {
 }
 
 /// Room for a struct that begins with its size.
-pub unsafe fn output<T: Growing>(pointer: *mut T, what: &str) -> Answer<Output<T>> {
+pub unsafe fn output<T: Growing>(pointer: *mut T, argument: &str) -> Answer<Output<T>> {
     const { assert!(T::SIZE_FIRST) };
     // SAFETY: passed on to the caller.
-    let size = unsafe { own_size(pointer, what) }?;
+    let size = unsafe { own_size(pointer, argument) }?;
     Ok(Output { pointer, size })
 }
 
@@ -142,13 +148,17 @@ impl<T: Growing> Output<T> {
     /// Writes as much as fits, and 0 into fields that this library does not know; the caller's size
     /// is kept.
     pub fn write(self, value: &T) {
-        let known = self.size.min(size_of::<T>());
+        let known_bytes = self.size.min(size_of::<T>());
         let bytes = self.pointer.cast::<u8>();
         // SAFETY: the caller guarantees that the struct has its size, which is at least that of the
         // first member.
         unsafe {
-            std::ptr::copy_nonoverlapping(std::ptr::from_ref(value).cast::<u8>(), bytes, known);
-            bytes.add(known).write_bytes(0, self.size - known);
+            std::ptr::copy_nonoverlapping(
+                std::ptr::from_ref(value).cast::<u8>(),
+                bytes,
+                known_bytes,
+            );
+            bytes.add(known_bytes).write_bytes(0, self.size - known_bytes);
             self.pointer.cast::<usize>().write(self.size);
         }
     }
@@ -167,11 +177,11 @@ pub unsafe fn fill<T: Growing>(
     check::<T>(element_size, "an element of the array")?;
     // SAFETY: passed on to the caller.
     let count = unsafe { crate::wall::exclusive(count, "the pointer for the count") }?;
-    let copied = room.min(from.len());
-    if copied > 0 {
+    let copied_items = room.min(from.len());
+    if copied_items > 0 {
         checked(array, "the array")?;
     }
-    for (at, value) in from[..copied].iter().enumerate() {
+    for (at, value) in from[..copied_items].iter().enumerate() {
         // SAFETY: the caller guarantees that there is room for this many elements of this size.
         let pointer = unsafe { array.byte_add(at * element_size) };
         Output { pointer, size: element_size }.write(value);

@@ -248,15 +248,15 @@ unsafe fn within<'a>(
     stopwatch: *const StopwatchHandle,
     work: impl FnOnce(u64, &mut Stopwatch) -> Answer<()>,
 ) -> (Option<&'a StopwatchHandle>, Status) {
-    let mut known = None;
+    let mut known_handle = None;
     let status = wall(|| {
         // SAFETY: passed on to the caller.
         let handle: &StopwatchHandle = unsafe { shared(stopwatch, "the stopwatch") }?;
         let start = handle.started.load(Ordering::Relaxed);
-        known = Some(handle);
+        known_handle = Some(handle);
         work(start, &mut locked(&handle.stopwatch))
     });
-    (known, status)
+    (known_handle, status)
 }
 
 /// Checks that there is room for a span in C, then takes it and writes it there.
@@ -290,11 +290,11 @@ pub unsafe extern "C" fn hairspring_stopwatch_elapsed(
         };
         let level = level(if confidence_level == 0.0 { 0.95 } else { confidence_level })?;
         let stopwatch = locked(&stopwatch.stopwatch);
-        let found = stopwatch.elapsed(Span { ticks: span.ticks, pairs: span.pairs });
-        let (bound, overhead) = (found.below_resolution(level), stopwatch.overhead().total);
+        let time_of_span = stopwatch.elapsed(Span { ticks: span.ticks, pairs: span.pairs });
+        let (bound, overhead) = (time_of_span.below_resolution(level), stopwatch.overhead().total);
         out.write(&ElapsedTime {
             size: size_of::<ElapsedTime>(),
-            ns: found.ns.estimate(level).into(),
+            ns: time_of_span.ns.estimate(level).into(),
             below_resolution: u32::from(bound.is_some()),
             bound_ns: bound.unwrap_or(0.0),
             overhead_ticks: overhead.mean,

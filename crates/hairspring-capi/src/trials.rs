@@ -168,13 +168,14 @@ impl Instrument {
 
     /// The time of a loop; it is measured at the first call.
     fn loop_of(&mut self, empty: Empty) -> Answer<LoopOverhead> {
-        if let Some((_, known)) = self.loops.iter().find(|(of, _)| std::ptr::fn_addr_eq(*of, empty))
+        if let Some((_, known_overhead)) =
+            self.loops.iter().find(|(of, _)| std::ptr::fn_addr_eq(*of, empty))
         {
-            return Ok(*known);
+            return Ok(*known_overhead);
         }
-        let found = self.harness().loop_overhead(&self.clock, LEVEL, &mut running(empty))?;
-        self.loops.push((empty, found));
-        Ok(found)
+        let overhead = self.harness().loop_overhead(&self.clock, LEVEL, &mut running(empty))?;
+        self.loops.push((empty, overhead));
+        Ok(overhead)
     }
 
     /// The watch for that loop during experiments.
@@ -191,17 +192,17 @@ fn running(empty: Empty) -> impl FnMut(LoopRow) {
 }
 
 fn measured_read(harness: &Harness) -> Answer<estimate::Estimate> {
-    let found = harness.timing_overhead(READ_WINDOW_NS)?;
-    found.trip_ns.median(LEVEL).ok_or_else(|| {
+    let overhead = harness.timing_overhead(READ_WINDOW_NS)?;
+    overhead.trip_ns.median(LEVEL).ok_or_else(|| {
         Refusal::new(Status::Internal, "the time of a read was measured less than twice")
     })
 }
 
 /// An overhead in nanoseconds that the program gives; it counts as exact.
-fn given(us: f64, what: &str) -> Answer<estimate::Estimate> {
+fn given(us: f64, quantity: &str) -> Answer<estimate::Estimate> {
     if !(0.0..=MOST_OVERHEAD_US).contains(&us) {
         let text = format!(
-            "{what} is given as {us:?} us: it must be a number from 0 to {MOST_OVERHEAD_US}"
+            "{quantity} is given as {us:?} us: it must be a number from 0 to {MOST_OVERHEAD_US}"
         );
         return Err(Refusal::new(Status::BadValue, text));
     }
@@ -226,12 +227,15 @@ fn window_ns(asked_us: f64, harness: &Harness) -> Answer<f64> {
 
 impl Running {
     fn new(clock: Clock, plan: &TrialsPlan) -> Answer<Running> {
-        let mut known = locked(&INSTRUMENTS);
-        let at = known.iter().position(|one| one.clock.name == clock.name).unwrap_or_else(|| {
-            known.push(Instrument::new(clock));
-            known.len() - 1
-        });
-        let instrument = &mut known[at];
+        let mut known_instruments = locked(&INSTRUMENTS);
+        let at = known_instruments
+            .iter()
+            .position(|one| one.clock.name == clock.name)
+            .unwrap_or_else(|| {
+                known_instruments.push(Instrument::new(clock));
+                known_instruments.len() - 1
+            });
+        let instrument = &mut known_instruments[at];
         let harness = instrument.harness();
         let window_ns = window_ns(plan.window_us, &harness)?;
         if clock

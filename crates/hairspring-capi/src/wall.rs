@@ -113,13 +113,13 @@ pub fn wall(work: impl FnOnce() -> Answer<()>) -> Status {
         Ok(Ok(())) => return Status::Ok,
         Ok(Err(refusal)) => refusal,
         Err(payload) => {
-            let said = payload
+            let panic_text = payload
                 .downcast_ref::<&str>()
                 .map(|text| (*text).to_owned())
                 .or_else(|| payload.downcast_ref::<String>().cloned());
             let text = format!(
                 "internal error of the library: {}; please report it",
-                said.unwrap_or_default()
+                panic_text.unwrap_or_default()
             );
             // Dropping the payload of a panic may panic again.
             std::mem::forget(payload);
@@ -157,8 +157,8 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Refuses a pointer that is null or not aligned.
-pub fn checked<T>(pointer: *const T, what: &str) -> Answer<()> {
-    let refuse = |why| Err(Refusal::new(Status::BadPointer, format!("{what} is {why}")));
+pub fn checked<T>(pointer: *const T, argument: &str) -> Answer<()> {
+    let refuse = |why| Err(Refusal::new(Status::BadPointer, format!("{argument} is {why}")));
     match pointer {
         _ if pointer.is_null() => refuse("a null pointer"),
         _ if !pointer.is_aligned() => refuse("not aligned"),
@@ -167,30 +167,30 @@ pub fn checked<T>(pointer: *const T, what: &str) -> Answer<()> {
 }
 
 /// The value that a pointer points to.
-pub unsafe fn shared<'a, T>(pointer: *const T, what: &str) -> Answer<&'a T> {
-    checked(pointer, what)?;
+pub unsafe fn shared<'a, T>(pointer: *const T, argument: &str) -> Answer<&'a T> {
+    checked(pointer, argument)?;
     // SAFETY: neither null nor misaligned; the caller guarantees that it points to a live T.
     Ok(unsafe { &*pointer })
 }
 
 /// The value that a pointer points to, as a mutable reference.
-pub unsafe fn exclusive<'a, T>(pointer: *mut T, what: &str) -> Answer<&'a mut T> {
-    checked(pointer, what)?;
+pub unsafe fn exclusive<'a, T>(pointer: *mut T, argument: &str) -> Answer<&'a mut T> {
+    checked(pointer, argument)?;
     // SAFETY: neither null nor misaligned; the caller guarantees that it points to a live T that
     // nobody else uses.
     Ok(unsafe { &mut *pointer })
 }
 
 /// An array of `count` elements; the pointer may be null if there are none.
-pub unsafe fn elements<'a, T>(pointer: *const T, count: usize, what: &str) -> Answer<&'a [T]> {
+pub unsafe fn elements<'a, T>(pointer: *const T, count: usize, argument: &str) -> Answer<&'a [T]> {
     if count == 0 {
         return Ok(&[]);
     }
-    checked(pointer, what)?;
+    checked(pointer, argument)?;
     if count > isize::MAX as usize / size_of::<T>().max(1) {
         return Err(Refusal::new(
             Status::BadValue,
-            format!("{what} has {count} elements, which do not fit into any memory"),
+            format!("{argument} has {count} elements, which do not fit into any memory"),
         ));
     }
     // SAFETY: neither null, misaligned nor too long; the caller guarantees that the elements exist.
@@ -198,11 +198,12 @@ pub unsafe fn elements<'a, T>(pointer: *const T, count: usize, what: &str) -> An
 }
 
 /// Text that ends with a 0 byte.
-pub unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Answer<&'a str> {
-    checked(pointer, what)?;
+pub unsafe fn text<'a>(pointer: *const c_char, argument: &str) -> Answer<&'a str> {
+    checked(pointer, argument)?;
     // SAFETY: not null; the caller guarantees that it ends with a 0 byte.
     let text = unsafe { CStr::from_ptr(pointer) };
-    text.to_str().map_err(|_| Refusal::new(Status::BadValue, format!("{what} is not UTF-8 text")))
+    text.to_str()
+        .map_err(|_| Refusal::new(Status::BadValue, format!("{argument} is not UTF-8 text")))
 }
 
 /// Text for C, without any 0 bytes in it.

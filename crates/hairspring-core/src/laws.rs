@@ -55,7 +55,7 @@ pub fn f_above(f: f64, dof: f64, dof_below: f64) -> f64 {
     beta(dof_below / (dof_below + dof * f), 0.5 * dof_below, 0.5 * dof)
 }
 
-/// Probability of more than `least` of `of` events, each of which has this chance.
+/// Probability of more than `least_events` of `of` events, each of which has this chance.
 pub fn more_events(least_events: u64, of: u64, chance: f64) -> f64 {
     if least_events >= of {
         return 0.0;

@@ -188,7 +188,7 @@ impl Lattice {
 
     /// The greatest period of which all times are multiples but for their last digit, and that is
     /// sure enough as the `tried`th one.
-    /// Shorter ones than `least` cannot be sure.
+    /// Shorter ones than `least_period` cannot be sure.
     fn rounded(
         &self,
         digit: f64,

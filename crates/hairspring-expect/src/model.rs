@@ -70,7 +70,7 @@ pub struct Known {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Steps {
     steps: Vec<Step>,
-    known: Vec<Known>,
+    known_values: Vec<Known>,
     sources: Vec<Source>,
 }
 
@@ -82,7 +82,7 @@ const MOST_STEPS: usize = 8_000;
 impl Steps {
     /// What is known about a step.
     pub fn known(&self, at: usize) -> &Known {
-        &self.known[at]
+        &self.known_values[at]
     }
 
     /// All steps.
@@ -99,7 +99,7 @@ impl Steps {
     /// linearly.
     pub fn half_widths(&self, at: usize) -> (f64, f64) {
         let of = |kind| {
-            let slopes = self.known[at].slopes.iter().zip(&self.sources);
+            let slopes = self.known_values[at].slopes.iter().zip(&self.sources);
             slopes.filter(move |(_, source)| source.kind == kind).map(|(slope, _)| *slope)
         };
         let stochastic = of(Kind::Stochastic).map(|slope| slope * slope).sum::<f64>().sqrt();
@@ -109,7 +109,7 @@ impl Steps {
     /// Whether the interval of a step contains zero.
     fn may_be_zero(&self, at: usize) -> bool {
         let (stochastic, systematic) = self.half_widths(at);
-        self.known[at].value.abs() <= stochastic + systematic
+        self.known_values[at].value.abs() <= stochastic + systematic
     }
 
     /// Adds a number.
@@ -124,47 +124,47 @@ impl Steps {
             return Err(format!("too many uncertain values: at most {MOST_SOURCES}"));
         }
         self.sources.push(Source { kind, half });
-        let mut known = self.known[at].clone();
-        known.slopes.resize(source, 0.0);
-        known.slopes.push(half);
-        self.push(Step::Uncertain(at, source), known)
+        let mut known_value = self.known_values[at].clone();
+        known_value.slopes.resize(source, 0.0);
+        known_value.slopes.push(half);
+        self.push(Step::Uncertain(at, source), known_value)
     }
 
     /// Adds a sum, or with `sign` -1 a difference.
     pub fn sum(&mut self, a: usize, b: usize, sign: f64) -> Result<usize, String> {
-        let (one, other) = (&self.known[a], &self.known[b]);
-        if one.dimension != other.dimension {
-            let what = if sign > 0.0 { "added to" } else { "subtracted from" };
+        let (first, second) = (&self.known_values[a], &self.known_values[b]);
+        if first.dimension != second.dimension {
+            let preposition = if sign > 0.0 { "added to" } else { "subtracted from" };
             return Err(format!(
-                "{} cannot be {what} {}",
-                other.dimension.words(),
-                one.dimension.words()
+                "{} cannot be {preposition} {}",
+                second.dimension.words(),
+                first.dimension.words()
             ));
         }
-        let known = Known {
-            value: one.value + sign * other.value,
-            dimension: one.dimension,
-            slopes: slopes(one, 1.0, other, sign),
+        let known_value = Known {
+            value: first.value + sign * second.value,
+            dimension: first.dimension,
+            slopes: slopes(first, 1.0, second, sign),
         };
-        self.push(if sign > 0.0 { Step::Add(a, b) } else { Step::Subtract(a, b) }, known)
+        self.push(if sign > 0.0 { Step::Add(a, b) } else { Step::Subtract(a, b) }, known_value)
     }
 
     /// Adds a product.
     pub fn product(&mut self, a: usize, b: usize) -> Result<usize, String> {
-        let (one, other) = (&self.known[a], &self.known[b]);
-        let dimension = one.dimension.times(other.dimension, 1).ok_or(TOO_HIGH)?;
-        let known = Known {
-            value: one.value * other.value,
+        let (first, second) = (&self.known_values[a], &self.known_values[b]);
+        let dimension = first.dimension.times(second.dimension, 1).ok_or(TOO_HIGH)?;
+        let known_value = Known {
+            value: first.value * second.value,
             dimension,
-            slopes: slopes(one, other.value, other, one.value),
+            slopes: slopes(first, second.value, second, first.value),
         };
-        self.push(Step::Multiply(a, b), known)
+        self.push(Step::Multiply(a, b), known_value)
     }
 
     /// Adds a quotient. Cycles and ticks by a frequency are a time.
     pub fn quotient(&mut self, a: usize, b: usize) -> Result<usize, String> {
-        let (one, other) = (&self.known[a], &self.known[b]);
-        if other.value == 0.0 {
+        let (numerator, denominator) = (&self.known_values[a], &self.known_values[b]);
+        if denominator.value == 0.0 {
             return Err("division by zero".into());
         }
         if self.may_be_zero(b) {
@@ -172,23 +172,28 @@ impl Steps {
                 "the interval of the divisor contains zero, so the quotient has no bounds".into()
             );
         }
-        let counted = matches!(one.dimension, Dimension::CYCLES | Dimension::TICKS);
-        let dimension = match other.dimension {
-            Dimension::FREQUENCY if counted => Dimension::TIME,
-            divisor => one.dimension.times(divisor, -1).ok_or(TOO_HIGH)?,
+        let is_counted = matches!(numerator.dimension, Dimension::CYCLES | Dimension::TICKS);
+        let dimension = match denominator.dimension {
+            Dimension::FREQUENCY if is_counted => Dimension::TIME,
+            divisor => numerator.dimension.times(divisor, -1).ok_or(TOO_HIGH)?,
         };
-        let value = one.value / other.value;
-        let known = Known {
+        let value = numerator.value / denominator.value;
+        let known_value = Known {
             value,
             dimension,
-            slopes: slopes(one, 1.0 / other.value, other, -value / other.value),
+            slopes: slopes(
+                numerator,
+                1.0 / denominator.value,
+                denominator,
+                -value / denominator.value,
+            ),
         };
-        self.push(Step::Divide(a, b), known)
+        self.push(Step::Divide(a, b), known_value)
     }
 
     /// Adds a power.
     pub fn power(&mut self, base: usize, exponent: usize) -> Result<usize, String> {
-        let (one, by) = (&self.known[base], &self.known[exponent]);
+        let (base_value, by) = (&self.known_values[base], &self.known_values[exponent]);
         if by.dimension != Dimension::NUMBER {
             return Err(format!("an exponent is a plain number, not {}", by.dimension.words()));
         }
@@ -196,33 +201,38 @@ impl Steps {
             return Err("an exponent cannot be uncertain".into());
         }
         let by = by.value;
-        if by < 0.0 && (one.value == 0.0 || self.may_be_zero(base)) {
+        if by < 0.0 && (base_value.value == 0.0 || self.may_be_zero(base)) {
             return Err(
                 "the interval of the base contains zero, so a negative power has no bounds".into(),
             );
         }
-        let dimension = one
+        let dimension = base_value
             .dimension
             .power(by)
             .ok_or("the exponent does not give whole exponents of units, or too large ones")?;
-        let value = one.value.powf(by);
-        let slope = by * one.value.powf(by - 1.0);
-        let slopes =
-            one.slopes.iter().map(|own| if *own == 0.0 { 0.0 } else { own * slope }).collect();
+        let value = base_value.value.powf(by);
+        let slope = by * base_value.value.powf(by - 1.0);
+        let slopes = base_value
+            .slopes
+            .iter()
+            .map(|own| if *own == 0.0 { 0.0 } else { own * slope })
+            .collect();
         self.push(Step::Power(base, by), Known { value, dimension, slopes })
     }
 
-    fn push(&mut self, step: Step, known: Known) -> Result<usize, String> {
+    fn push(&mut self, step: Step, known_value: Known) -> Result<usize, String> {
         if self.steps.len() == MOST_STEPS {
             return Err(format!(
                 "the expression is too long: at most {MOST_STEPS} numbers and operators"
             ));
         }
-        if !known.value.is_finite() || known.slopes.iter().any(|slope| !slope.is_finite()) {
+        if !known_value.value.is_finite()
+            || known_value.slopes.iter().any(|slope| !slope.is_finite())
+        {
             return Err("this has no finite value".into());
         }
         self.steps.push(step);
-        self.known.push(known);
+        self.known_values.push(known_value);
         Ok(self.steps.len() - 1)
     }
 }

@@ -45,14 +45,17 @@ pub fn monte_carlo(steps: &Steps, root: usize) -> MonteCarlo {
     let draws = if varies { affordable.clamp(FEWEST_DRAWS, MOST_DRAWS) } else { 1 };
     let (mut scratch, mut results) = (Vec::new(), vec![Vec::with_capacity(draws); corners.len()]);
     for _ in 0..draws {
-        let drawn: Vec<f64> = steps
+        let drawn_deviations: Vec<f64> = steps
             .sources()
             .iter()
             .map(|source| deviation(source.kind, &mut random) * source.half)
             .collect();
         for (corner, results) in corners.iter().zip(&mut results) {
-            let deviations: Vec<f64> =
-                drawn.iter().zip(corner).map(|(drawn, bound)| bound.unwrap_or(*drawn)).collect();
+            let deviations: Vec<f64> = drawn_deviations
+                .iter()
+                .zip(corner)
+                .map(|(drawn, bound)| bound.unwrap_or(*drawn))
+                .collect();
             results.push(compute(steps, root, &deviations, &mut scratch));
         }
     }
@@ -92,14 +95,14 @@ fn corners(steps: &Steps, root: usize, random: &mut Pcg64) -> Vec<Vec<Option<f64
     let sources = steps.sources();
     let systematic: Vec<usize> =
         (0..sources.len()).filter(|at| sources[*at].kind == Kind::Systematic).collect();
-    let all = systematic.len() <= MOST_COMBINED;
-    let count = if all { 1 << systematic.len() } else { CORNERS };
+    let takes_all = systematic.len() <= MOST_COMBINED;
+    let count = if takes_all { 1 << systematic.len() } else { CORNERS };
     let slope = |at: usize| steps.known(root).slopes.get(at).copied().unwrap_or_default();
     let mut corner = |number: usize| {
         let mut bounds = vec![None; sources.len()];
         for (bit, at) in systematic.iter().enumerate() {
             let up = match number {
-                _ if all => number >> bit & 1 == 1,
+                _ if takes_all => number >> bit & 1 == 1,
                 // The two that are worst for a straight line come first.
                 0 => slope(*at) > 0.0,
                 1 => slope(*at) <= 0.0,

@@ -112,9 +112,9 @@ impl Parser<'_> {
     }
 
     /// The symbol that comes next, if it is one of these.
-    fn symbol(&self, wanted: &[char]) -> Option<(char, usize)> {
+    fn symbol(&self, wanted_symbols: &[char]) -> Option<(char, usize)> {
         match self.peek()? {
-            Placed { token: Token::Symbol(symbol), at } if wanted.contains(symbol) => {
+            Placed { token: Token::Symbol(symbol), at } if wanted_symbols.contains(symbol) => {
                 Some((*symbol, *at))
             }
             _ => None,
@@ -134,20 +134,23 @@ impl Parser<'_> {
     }
 
     fn sum(&mut self) -> Parsed {
-        let mut all = self.term()?;
+        let mut whole_sum = self.term()?;
         loop {
             if let Some((symbol, at)) = self.symbol(&['+', '-']) {
                 self.next += 1;
                 let term = self.term()?;
-                let sum =
-                    self.steps.sum(all.step, term.step, if symbol == '+' { 1.0 } else { -1.0 });
-                all = self.placed(sum, at, all.at)?;
+                let sum = self.steps.sum(
+                    whole_sum.step,
+                    term.step,
+                    if symbol == '+' { 1.0 } else { -1.0 },
+                );
+                whole_sum = self.placed(sum, at, whole_sum.at)?;
             } else if let Some(Placed { token: Token::PlusMinus, at }) = self.peek() {
                 let at = *at;
                 self.next += 1;
-                all = self.uncertain(all, at)?;
+                whole_sum = self.uncertain(whole_sum, at)?;
             } else {
-                return Ok(all);
+                return Ok(whole_sum);
             }
         }
     }
@@ -188,14 +191,14 @@ impl Parser<'_> {
     /// value is itself in `%`.
     fn uncertain(&mut self, value: Part, at: usize) -> Parsed {
         let half = self.product()?;
-        let (known, width) = (self.steps.known(value.step), self.steps.known(half.step));
+        let (known_value, width) = (self.steps.known(value.step), self.steps.known(half.step));
         if width.slopes.iter().any(|slope| *slope != 0.0) {
             return self.fault("a half-width cannot be uncertain itself", half.at);
         }
         let is_share = half.form == Form::Percent && value.form != Form::Percent;
-        let size = if is_share { width.value * known.value.abs() } else { width.value };
-        if !is_share && width.dimension != known.dimension {
-            let (wrong, right) = (width.dimension.words(), known.dimension.words());
+        let size = if is_share { width.value * known_value.value.abs() } else { width.value };
+        if !is_share && width.dimension != known_value.dimension {
+            let (wrong, right) = (width.dimension.words(), known_value.dimension.words());
             return self.fault(format!("the half-width is {wrong}, and the value is {right}"), at);
         }
         if width.value < 0.0 {
@@ -216,18 +219,18 @@ impl Parser<'_> {
     }
 
     fn product(&mut self) -> Parsed {
-        let mut all = self.signed()?;
+        let mut whole_product = self.signed()?;
         while let Some((symbol, at)) = self.symbol(&['*', '/']) {
             self.next += 1;
             let factor = self.signed()?;
             let product = if symbol == '*' {
-                self.steps.product(all.step, factor.step)
+                self.steps.product(whole_product.step, factor.step)
             } else {
-                self.steps.quotient(all.step, factor.step)
+                self.steps.quotient(whole_product.step, factor.step)
             };
-            all = self.placed(product, at, all.at)?;
+            whole_product = self.placed(product, at, whole_product.at)?;
         }
-        Ok(all)
+        Ok(whole_product)
     }
 
     fn signed(&mut self) -> Parsed {
@@ -354,15 +357,15 @@ impl Parser<'_> {
     }
 
     /// The message about a word that is no unit, or also no name.
-    fn unknown(&self, what: &str, word: &str, may_be_name: bool) -> String {
+    fn unknown(&self, noun: &str, word: &str, may_be_name: bool) -> String {
         let units = UNITS.iter().map(|unit| unit.name);
         let names = self.names.keys().map(String::as_str).filter(|_| may_be_name);
-        let shown: String = word.chars().take(40).collect();
+        let shown_word: String = word.chars().take(40).collect();
         match nearest(word, units.chain(names)) {
-            Some(alike) => format!("unknown {what} `{shown}`: did you mean `{alike}`?"),
+            Some(alike) => format!("unknown {noun} `{shown_word}`: did you mean `{alike}`?"),
             None => {
                 format!(
-                    "unknown {what} `{shown}`: units are s ms us ns ps, cycles, ticks, bytes, Hz \
+                    "unknown {noun} `{shown_word}`: units are s ms us ns ps, cycles, ticks, bytes, Hz \
                      kHz MHz GHz, counts, %"
                 )
             }

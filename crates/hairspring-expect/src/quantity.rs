@@ -30,13 +30,13 @@ pub struct Quantity {
 impl Quantity {
     /// The value of a step.
     pub(crate) fn of(steps: &Steps, root: usize) -> Quantity {
-        let ((stochastic, systematic), known) = (steps.half_widths(root), steps.known(root));
+        let ((stochastic, systematic), known_value) = (steps.half_widths(root), steps.known(root));
         Quantity {
-            value: known.value,
-            dimension: known.dimension,
+            value: known_value.value,
+            dimension: known_value.dimension,
             stochastic,
             systematic,
-            is_stated: !known.slopes.is_empty(),
+            is_stated: !known_value.slopes.is_empty(),
             monte_carlo: monte_carlo(steps, root),
         }
     }

@@ -9,8 +9,11 @@ fn value(text: &str) -> Quantity {
 }
 
 #[track_caller]
-fn is_close(value: f64, wanted: f64) {
-    assert!((value - wanted).abs() <= 1e-9 * wanted.abs().max(1e-300), "{value} is not {wanted}");
+fn is_close(value: f64, wanted_value: f64) {
+    assert!(
+        (value - wanted_value).abs() <= 1e-9 * wanted_value.abs().max(1e-300),
+        "{value} is not {wanted_value}"
+    );
 }
 
 /// The message and the character that it points at.
@@ -47,7 +50,7 @@ fn figure_12_adds_instructions_and_accesses() {
 
 #[test]
 fn operators_bind_as_in_arithmetic() {
-    for (text, wanted) in [
+    for (text, wanted_value) in [
         ("2 + 3 * 4", 14.0),
         ("2 - 3 - 4", -5.0),
         ("12 / 2 / 3", 2.0),
@@ -62,13 +65,13 @@ fn operators_bind_as_in_arithmetic() {
         ("50 %", 0.5),
         ("(1 + 2) * (3 + 4)", 21.0),
     ] {
-        is_close(value(text).value, wanted);
+        is_close(value(text).value, wanted_value);
     }
 }
 
 #[test]
 fn units_convert_and_combine() {
-    for (text, wanted, dimension) in [
+    for (text, wanted_value, dimension) in [
         ("1 s", 1e9, Dimension::TIME),
         ("3 ms + 2 us + 1 ns + 500 ps", 3_002_001.5, Dimension::TIME),
         ("5 \u{b5}s + 5 \u{3bc}s", 10_000.0, Dimension::TIME),
@@ -84,7 +87,7 @@ fn units_convert_and_combine() {
         ("100 counts * 5 ns", 500.0, Dimension::TIME),
     ] {
         let result = value(text);
-        is_close(result.value, wanted);
+        is_close(result.value, wanted_value);
         assert_eq!(result.dimension, dimension, "{text}");
     }
 }
@@ -204,23 +207,23 @@ fn both_propagations_agree_where_the_model_is_straight() {
         "1640 ns",
         "0 +- 1 ns",
     ] {
-        let found = value(text);
-        let half = found.stochastic + found.systematic;
-        assert!(found.monte_carlo.agrees, "{text}: {found:?}");
+        let quantity = value(text);
+        let half = quantity.stochastic + quantity.systematic;
+        assert!(quantity.monte_carlo.agrees, "{text}: {quantity:?}");
         assert!(
-            (found.monte_carlo.high - found.monte_carlo.low - 2.0 * half).abs() <= 0.1 * half,
-            "{text}: {found:?}"
+            (quantity.monte_carlo.high - quantity.monte_carlo.low - 2.0 * half).abs() <= 0.1 * half,
+            "{text}: {quantity:?}"
         );
-        assert_eq!(found.expected(LEVEL, 1.0).above, found.expected(LEVEL, 1.0).below);
+        assert_eq!(quantity.expected(LEVEL, 1.0).above, quantity.expected(LEVEL, 1.0).below);
     }
 }
 
 #[test]
 fn bent_model_has_the_ends_by_monte_carlo_on_either_side() {
-    let bent = value("1 / (3 +- 2.9 systematic)");
-    assert!(!bent.monte_carlo.agrees, "{bent:?}");
+    let bent_quantity = value("1 / (3 +- 2.9 systematic)");
+    assert!(!bent_quantity.monte_carlo.agrees, "{bent_quantity:?}");
     // At the bounds the quotient is 1 / 5.9 and 1 / 0.1.
-    let expected = bent.expected(0.95, 1.0);
+    let expected = bent_quantity.expected(0.95, 1.0);
     let interval = expected.interval(0.95);
     assert!(
         (interval.low - 1.0 / 5.9).abs() < 1e-9 && (interval.high - 10.0).abs() < 1e-9,

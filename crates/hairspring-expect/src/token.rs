@@ -57,26 +57,26 @@ fn placed(input: &mut Input) -> Parsed<Placed> {
 }
 
 fn blanks(input: &mut Input) {
-    let skipped: Parsed<&str> = take_while(0.., char::is_whitespace).parse_next(input);
+    let skipped_blanks: Parsed<&str> = take_while(0.., char::is_whitespace).parse_next(input);
     // It takes any number of characters, so it cannot fail.
-    let _ = skipped;
+    let _ = skipped_blanks;
 }
 
 /// The tokens of a text.
 pub fn tokens(text: &str) -> Result<Vec<Placed>, Fault> {
     let fault = |message: String, at| Fault { message, text: text.to_owned(), at };
-    let (mut input, mut all) = (LocatingSlice::new(text), Vec::new());
+    let (mut input, mut all_tokens) = (LocatingSlice::new(text), Vec::new());
     loop {
         blanks(&mut input);
         let at = input.current_token_start();
         let Some(next) = text.get(at..).and_then(|rest| rest.chars().next()) else {
-            return Ok(all);
+            return Ok(all_tokens);
         };
-        let one = placed(&mut input).map_err(|_| fault(unexpected(next), at))?;
-        if matches!(one.token, Token::Number(number) if !number.is_finite()) {
+        let placed_token = placed(&mut input).map_err(|_| fault(unexpected(next), at))?;
+        if matches!(placed_token.token, Token::Number(number) if !number.is_finite()) {
             return Err(fault("the number is too large: at most 1.8e308".into(), at));
         }
-        all.push(one);
+        all_tokens.push(placed_token);
     }
 }
 
@@ -94,13 +94,16 @@ mod tests {
 
     #[test]
     fn tokens_have_their_places() {
-        let all = tokens(" 1.5e3\u{b5}s +- .5*(a_1)").unwrap();
-        let places: Vec<usize> = all.iter().map(|one| one.at).collect();
+        let all_tokens = tokens(" 1.5e3\u{b5}s +- .5*(a_1)").unwrap();
+        let places: Vec<usize> = all_tokens.iter().map(|one| one.at).collect();
         assert_eq!(places, [1, 6, 10, 13, 15, 16, 17, 20]);
-        assert_eq!(all[0].token, Token::Number(1500.0));
-        assert_eq!(all[1].token, Token::Word("\u{b5}s".into()));
-        assert_eq!((&all[2].token, &all[3].token), (&Token::PlusMinus, &Token::Number(0.5)));
-        assert_eq!(all[6].token, Token::Word("a_1".into()));
+        assert_eq!(all_tokens[0].token, Token::Number(1500.0));
+        assert_eq!(all_tokens[1].token, Token::Word("\u{b5}s".into()));
+        assert_eq!(
+            (&all_tokens[2].token, &all_tokens[3].token),
+            (&Token::PlusMinus, &Token::Number(0.5))
+        );
+        assert_eq!(all_tokens[6].token, Token::Word("a_1".into()));
     }
 
     #[test]

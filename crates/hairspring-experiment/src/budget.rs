@@ -82,14 +82,14 @@ fn parts(entries: &[Entry]) -> (f64, f64) {
 /// Fills in the shares: a stochastic entry has its square's part of the quadrature sum.
 pub fn shared(mut entries: Vec<Entry>) -> Vec<Entry> {
     let (quadrature, linear) = parts(&entries);
-    let all = quadrature + linear;
-    for entry in entries.iter_mut().filter(|_| all > 0.0) {
+    let sum_of_parts = quadrature + linear;
+    for entry in entries.iter_mut().filter(|_| sum_of_parts > 0.0) {
         entry.share = match entry.kind {
             ErrorKind::Stochastic if quadrature > 0.0 => {
-                entry.half_width * entry.half_width / quadrature / all
+                entry.half_width * entry.half_width / quadrature / sum_of_parts
             }
             ErrorKind::Stochastic => 0.0,
-            ErrorKind::Systematic => entry.half_width / all,
+            ErrorKind::Systematic => entry.half_width / sum_of_parts,
         };
     }
     entries

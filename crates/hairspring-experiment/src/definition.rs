@@ -270,7 +270,7 @@ fn explained(text: &str, error: &toml::de::Error) -> String {
         // The place would be the first line of the file.
         return format!("{message}: `hairspring experiment new` prints a template with all keys");
     }
-    let alike = || {
+    let similar_name = || {
         let (wrong, expected) = message.strip_prefix("unknown field `")?.split_once('`')?;
         nearest(wrong, expected.split('`').skip(1).step_by(2))
             .map(|name| format!("did you mean `{name}`?"))
@@ -286,13 +286,13 @@ fn explained(text: &str, error: &toml::de::Error) -> String {
         }
         _ => None,
     };
-    let placed = Fault {
+    let fault = Fault {
         message: message.trim_end().to_owned(),
         text: line.to_owned(),
         at: at.min(line.len()),
     };
-    let hint = alike().or_else(typed).map_or_else(String::new, |hint| format!("\n{hint}"));
-    format!("line {number}: {placed}{hint}")
+    let hint = similar_name().or_else(typed).map_or_else(String::new, |hint| format!("\n{hint}"));
+    format!("line {number}: {fault}{hint}")
 }
 
 #[cfg(test)]
@@ -326,9 +326,12 @@ mod tests {
                 _ => line.to_owned() + "\n",
             })
             .collect();
-        let all =
+        let definition =
             Definition::read(&uncommented).unwrap_or_else(|error| panic!("{error}\n{uncommented}"));
-        assert_eq!((all.error.len(), all.check.is_some(), all.setup.repeat), (1, true, Some(3)));
+        assert_eq!(
+            (definition.error.len(), definition.check.is_some(), definition.setup.repeat),
+            (1, true, Some(3))
+        );
     }
 
     #[test]
@@ -401,14 +404,14 @@ mod tests {
             let error = Definition::read(&text).unwrap_err();
             assert!(error.contains(part), "{part}: {error}");
         }
-        let both = Setup {
+        let setup_with_both = Setup {
             verb: Some(vec!["time".into()]),
             program: Some(vec!["x".into()]),
             ..Definition::read(TEMPLATE).unwrap().setup
         };
-        assert!(both.work().unwrap_err().contains("both"));
+        assert!(setup_with_both.work().unwrap_err().contains("both"));
         assert!(
-            Setup { verb: Some(Vec::new()), program: None, ..both }
+            Setup { verb: Some(Vec::new()), program: None, ..setup_with_both }
                 .work()
                 .unwrap_err()
                 .contains("neither")

@@ -78,19 +78,19 @@ fn behind(unit: &str) -> String {
 fn summary(record: &Record) -> String {
     let (unit, measured) = (behind(&record.unit), &record.measurement.value);
     let identity = record.environment.identity.as_ref();
-    let made = identity.map_or_else(String::new, |identity| {
+    let made_by = identity.map_or_else(String::new, |identity| {
         format!(" Made {} by hairspring {}.", identity.created, identity.version)
     });
     let second = record.check.as_ref().map(|check| {
-        let other = plus_minus(&check.measurement.value);
+        let second_value = plus_minus(&check.measurement.value);
         format!(
-            " The second method gives {other}{unit}; the first one against it: {}.",
+            " The second method gives {second_value}{unit}; the first one against it: {}.",
             verdict(&check.comparison)
         )
     });
     let none = record.no_check.as_ref().map(|_| " The second method gave no figure.".to_owned());
     format!(
-        "**Measured {}{unit}, expected {}{unit}: {}.{} The required accuracy was {}.**{made}",
+        "**Measured {}{unit}, expected {}{unit}: {}.{} The required accuracy was {}.**{made_by}",
         plus_minus(measured),
         with_interval(&record.expectation.value),
         verdict(&record.sanity),
@@ -132,7 +132,7 @@ fn accuracy(record: &Record) -> String {
 }
 
 fn circumstances(record: &Record) -> String {
-    let stated = record
+    let stated_lines = record
         .definition
         .circumstances
         .iter()
@@ -142,15 +142,15 @@ fn circumstances(record: &Record) -> String {
         format!("- machine: {}, {} CPUs, {}", inline(&cpu.model), cpu.cpus, cpu.architecture)
     });
     let system = environment.system.as_ref().map(|system| format!("- system: {}", inline(system)));
-    let own = &record.measurement.environment;
-    let found = [
+    let own_environment = &record.measurement.environment;
+    let measured_places = [
         ("/clock/name", "clock"),
         ("/compiler", "compiler"),
         ("/compiler_flags", "flags of the compiler"),
         ("/pinned_cpu", "CPU"),
     ];
-    let measured = found.iter().filter_map(|(place, name)| {
-        let value = own.pointer(place).filter(|value| !value.is_null())?;
+    let measured_lines = measured_places.iter().filter_map(|(place, name)| {
+        let value = own_environment.pointer(place).filter(|value| !value.is_null())?;
         Some(format!(
             "- {name}: {}",
             inline(value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str())
@@ -166,10 +166,10 @@ fn circumstances(record: &Record) -> String {
         .as_ref()
         .and_then(|identity| identity.commit.as_ref())
         .map(|commit| format!("- commit: {commit}"));
-    stated
+    stated_lines
         .chain(machine)
         .chain(system)
-        .chain(measured)
+        .chain(measured_lines)
         .chain(host)
         .chain(commit)
         .collect::<Vec<_>>()

@@ -142,11 +142,12 @@ fn find_series<'d>(document: &'d ResultDocument, setup: &Setup) -> Result<&'d Se
     };
     match &setup.series {
         Some(name) => {
-            let found = document
+            let found_series = document
                 .results
                 .iter()
                 .find(|series| series.name == *name || series.code.as_ref() == Some(name));
-            found.ok_or_else(|| format!("there is no series `{name}`: there are {}", names()))
+            found_series
+                .ok_or_else(|| format!("there is no series `{name}`: there are {}", names()))
         }
         None => document.results.first().ok_or_else(|| "the document has no results".to_owned()),
     }
@@ -159,14 +160,14 @@ fn find_component<'s>(
     let Some(name) = &setup.component else {
         return series.body().ok_or_else(|| "the series has no components".to_owned());
     };
-    let found = series
+    let found_component = series
         .components
         .iter()
         .find(|(own, _)| *own == name)
         .map(|(own, component)| (own.as_str(), component));
     let names =
         || series.components.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    found.ok_or_else(|| format!("there is no component `{name}`: there are {}", names()))
+    found_component.ok_or_else(|| format!("there is no component `{name}`: there are {}", names()))
 }
 
 /// The entries of a series as lines of the budget. The document's budget is that of the time; in
@@ -193,10 +194,10 @@ fn without_clock_steps(mut budget: Vec<Entry>, estimate: &Estimate) -> Vec<Entry
     let of =
         |kind| budget.iter().filter(move |entry| entry.kind == kind).map(|entry| entry.half_width);
     let quadrature = of(ErrorKind::Stochastic).map(|half| half * half).sum::<f64>().sqrt();
-    let left = (estimate.half_width() - of(ErrorKind::Systematic).sum::<f64>()).max(0.0);
-    if quadrature > left {
+    let width_left = (estimate.half_width() - of(ErrorKind::Systematic).sum::<f64>()).max(0.0);
+    if quadrature > width_left {
         for entry in budget.iter_mut().filter(|entry| entry.kind == ErrorKind::Stochastic) {
-            entry.half_width *= left / quadrature;
+            entry.half_width *= width_left / quadrature;
             entry.note = Some("steps of the core clock cancel in cycles".to_owned());
         }
     }
@@ -220,9 +221,10 @@ fn json_documents(texts: &[String]) -> Result<Vec<Value>, String> {
 }
 
 /// How much the runs differ, as an entry of the budget of their mean.
-fn between_runs(all: &[Estimate], mean: f64, unit: Unit, level: f64) -> Entry {
-    let runs = all.len() as f64;
-    let sd = (all.iter().map(|one| (one.value - mean).powi(2)).sum::<f64>() / (runs - 1.0)).sqrt();
+fn between_runs(estimates: &[Estimate], mean: f64, unit: Unit, level: f64) -> Entry {
+    let runs = estimates.len() as f64;
+    let sd =
+        (estimates.iter().map(|one| (one.value - mean).powi(2)).sum::<f64>() / (runs - 1.0)).sqrt();
     let between =
         Contribution::standard(Source::Runs, sd / runs.sqrt(), runs - 1.0).half_width(level);
     Entry::new(source_name(Source::Runs), ErrorKind::Stochastic, between * unit.size, None)
@@ -236,7 +238,7 @@ fn of_figure(
 ) -> Result<Measured, String> {
     let unit = unit_of(setup, figure)?;
     let documents = json_documents(texts)?;
-    let all: Vec<Estimate> = documents
+    let estimates: Vec<Estimate> = documents
         .iter()
         .map(|document| number(document, figure, level))
         .collect::<Result<_, _>>()?;
@@ -249,13 +251,14 @@ fn of_figure(
             unit.dimension,
         );
     }
-    let mean = all.iter().map(|one| one.value).sum::<f64>() / (all.len() as f64).max(1.0);
-    let mut budget = mean_budget(&documents, &all, figure, unit);
-    if all.len() > 1 {
-        budget.push(between_runs(&all, mean, unit, level));
+    let mean =
+        estimates.iter().map(|one| one.value).sum::<f64>() / (estimates.len() as f64).max(1.0);
+    let mut budget = mean_budget(&documents, &estimates, figure, unit);
+    if estimates.len() > 1 {
+        budget.push(between_runs(&estimates, mean, unit, level));
     }
     let half = total(&budget);
-    let is_bare = all.len() == 1
+    let is_bare = estimates.len() == 1
         && documents.iter().any(|document| document.pointer(figure).is_some_and(Value::is_number));
     let unknown = format!(
         "{figure} is a number without an interval, and one run shows none: its accuracy is not \
@@ -266,14 +269,14 @@ fn of_figure(
         budget = of_shared_core(budget);
     }
     let message = |finding: &&Value| finding["message"].as_str().unwrap_or_default().to_owned();
-    let doubted = doubts.iter().filter(|finding| finding["severity"] != "note").map(message);
+    let doubt_messages = doubts.iter().filter(|finding| finding["severity"] != "note").map(message);
     let value = mean * unit.size;
     Ok(Measured {
         estimate: Estimate { value, low: value - half, high: value + half, level },
         budget,
         trusted: !is_bare && doubts.iter().all(|finding| finding["severity"] != "untrusted"),
-        findings: is_bare.then_some(unknown).into_iter().chain(doubted).collect(),
-        runs: all.len(),
+        findings: is_bare.then_some(unknown).into_iter().chain(doubt_messages).collect(),
+        runs: estimates.len(),
         environment: documents
             .first()
             .map_or(Value::Null, |document| document["environment"].clone()),
@@ -294,12 +297,17 @@ fn component_at(document: &Value, figure: &str, dimension: Dimension) -> Option<
 }
 
 /// The lines of the budget: the mean of each over the documents.
-fn mean_budget(documents: &[Value], all: &[Estimate], figure: &str, unit: Unit) -> Vec<Entry> {
+fn mean_budget(
+    documents: &[Value],
+    estimates: &[Estimate],
+    figure: &str,
+    unit: Unit,
+) -> Vec<Entry> {
     let runs = documents.len().max(1) as f64;
     let mut mean: Vec<Entry> = Vec::new();
     for entry in documents
         .iter()
-        .zip(all)
+        .zip(estimates)
         .flat_map(|(document, own)| one_budget(document, own, figure, unit))
     {
         let Entry { source, kind, half_width, note, .. } = entry;
@@ -364,14 +372,14 @@ fn budget_beside(document: &Value, figure: &str) -> Option<(Vec<BudgetEntry>, f6
 
 /// The number at this place of a document: with its interval, or alone.
 fn number(document: &Value, figure: &str, level: f64) -> Result<Estimate, String> {
-    let found = document
+    let found_number = document
         .pointer(figure)
         .filter(|found| !found.is_null())
         .ok_or_else(|| nothing(document, figure))?;
-    if let Some(value) = found.as_f64().filter(|value| value.is_finite()) {
+    if let Some(value) = found_number.as_f64().filter(|value| value.is_finite()) {
         return Ok(Estimate { value, low: value, high: value, level });
     }
-    let estimate: Estimate = serde_json::from_value(found.clone())
+    let estimate: Estimate = serde_json::from_value(found_number.clone())
         .map_err(|error| format!("{figure}: expected a number or {{value, low, high}}: {error}"))?;
     if estimate.half_width().is_finite() {
         Ok(estimate)
@@ -406,12 +414,12 @@ fn nothing(document: &Value, figure: &str) -> String {
         .filter_map(|finding| finding["message"].as_str())
         .take(QUOTED_FINDINGS)
         .collect();
-    let said = if messages.is_empty() {
+    let findings_text = if messages.is_empty() {
         String::new()
     } else {
         format!("; its findings: {}", messages.join("; "))
     };
-    format!("the document has nothing at {figure}{said}")
+    format!("the document has nothing at {figure}{findings_text}")
 }
 
 /// Why a document has no result: the first reason that its results give.

@@ -78,7 +78,7 @@ impl Plan {
         let definition = Definition::read(text)?;
         let expected = expectation(&definition, &Named::new())?;
         let level = definition.accuracy.confidence_level.as_deref().map_or(Ok(0.95), level)?;
-        let required = width(&definition.accuracy.required, expected.dimension)
+        let required_width = width(&definition.accuracy.required, expected.dimension)
             .map_err(|error| format!("accuracy.required: {error}"))?;
         let errors = stated(&definition.error, expected.dimension)?;
         for (name, setup) in
@@ -97,7 +97,7 @@ impl Plan {
             expected,
             inputs,
             level,
-            required,
+            required: required_width,
             errors,
             definition,
         })
@@ -185,10 +185,10 @@ fn differs(definition: &Definition) -> Result<(), String> {
 
 fn level(text: &str) -> Result<f64, String> {
     let level = evaluate(text).map_err(|fault| format!("accuracy.confidence_level: {fault}"))?;
-    let good = level.dimension == Dimension::NUMBER
+    let is_good = level.dimension == Dimension::NUMBER
         && !level.is_stated
         && (0.5..=0.9999).contains(&level.value);
-    if good {
+    if is_good {
         Ok(level.value)
     } else {
         Err(format!(
@@ -224,7 +224,7 @@ fn stated(errors: &[Contribution], dimension: Dimension) -> Result<Vec<StatedErr
     if errors.len() > MOST_ERRORS {
         return Err(format!("[[error]] stands {} times: at most {MOST_ERRORS}", errors.len()));
     }
-    let one = |error: &Contribution| {
+    let stated_error = |error: &Contribution| {
         let width = width(&error.half_width, dimension)
             .map_err(|reason| format!("half_width of the error `{}`: {reason}", error.source))?;
         Ok(StatedError {
@@ -234,7 +234,7 @@ fn stated(errors: &[Contribution], dimension: Dimension) -> Result<Vec<StatedErr
             because: error.because.clone(),
         })
     };
-    errors.iter().map(one).collect()
+    errors.iter().map(stated_error).collect()
 }
 
 /// Checks what a set-up runs, and that its number can be compared with the expectation.
@@ -276,11 +276,15 @@ fn checked(setup: &Setup, dimension: Dimension) -> Result<(), String> {
     }
 }
 
-fn same(given: Dimension, expected: Dimension) -> Result<(), String> {
-    if given == expected {
+fn same(given_dimension: Dimension, expected: Dimension) -> Result<(), String> {
+    if given_dimension == expected {
         Ok(())
     } else {
-        Err(format!("gives {}, and the expectation is {}", given.words(), expected.words()))
+        Err(format!(
+            "gives {}, and the expectation is {}",
+            given_dimension.words(),
+            expected.words()
+        ))
     }
 }
 
@@ -324,12 +328,12 @@ pub(crate) fn unit_of(setup: &Setup, figure: &str) -> Result<Unit, String> {
 /// It is no time, or not from a second to a day.
 pub fn timeout_seconds(setup: &Setup) -> Result<f64, String> {
     let text = setup.timeout.as_deref().unwrap_or("600 s");
-    let found = evaluate(text).map_err(|fault| format!("timeout: {fault}"))?;
-    let seconds = found.value * 1e-9;
-    let good = found.dimension == Dimension::TIME
-        && !found.is_stated
+    let timeout = evaluate(text).map_err(|fault| format!("timeout: {fault}"))?;
+    let seconds = timeout.value * 1e-9;
+    let is_good = timeout.dimension == Dimension::TIME
+        && !timeout.is_stated
         && (0.001..=86_400.0).contains(&seconds);
-    if good { Ok(seconds) } else { Err(format!("timeout: {text} is not from 1 ms to 86400 s")) }
+    if is_good { Ok(seconds) } else { Err(format!("timeout: {text} is not from 1 ms to 86400 s")) }
 }
 
 fn short(definition: &Definition) -> Result<(), String> {

@@ -180,26 +180,26 @@ pub struct Runs {
 impl Record {
     /// The record of a plan that was run.
     pub fn new(plan: &Plan, environment: Environment, runs: &Runs) -> Record {
-        let (ran, check) = (&runs.first, runs.check.as_ref());
+        let (first_run, check) = (&runs.first, runs.check.as_ref());
         let size = plan.unit.1;
         let expected = plan.expected.expected(plan.level, size);
-        let measurement = measurement(plan, &plan.definition.setup, ran, true);
-        let reached = AccuracyRecord {
-            required: plan.required.of(ran.measured.estimate.value) / size,
+        let measurement = measurement(plan, &plan.definition.setup, first_run, true);
+        let accuracy = AccuracyRecord {
+            required: plan.required.of(first_run.measured.estimate.value) / size,
             reached: measurement.total,
             met: measurement.trusted
-                && measurement.total <= plan.required.of(ran.measured.estimate.value) / size,
+                && measurement.total <= plan.required.of(first_run.measured.estimate.value) / size,
         };
-        let doubted = runs
+        let doubted_input = runs
             .inputs
             .iter()
             .find(|(_, input)| !input.measured.trusted)
             .map(|(name, _)| name.as_str());
-        let sanity = doubtful(compared(&measurement, &expected), doubted);
+        let sanity = doubtful(compared(&measurement, &expected), doubted_input);
         let no_check = check.and_then(|check| check.as_ref().err().cloned());
-        let check = check.and_then(|check| check.as_ref().ok()).map(|ran| {
+        let check = check.and_then(|check| check.as_ref().ok()).map(|second_run| {
             let setup = plan.definition.check.as_ref().unwrap_or(&plan.definition.setup);
-            let second = self::measurement(plan, setup, ran, false);
+            let second = self::measurement(plan, setup, second_run, false);
             let expected = Expected::symmetric(
                 second.value.value,
                 Reach { stochastic: second.total, systematic: 0.0 },
@@ -216,7 +216,7 @@ impl Record {
             }
         });
         let deviates = |comparison: &Comparison| comparison.verdict == Agreement::Deviates;
-        let passed = reached.met
+        let passed = accuracy.met
             && !deviates(&sanity)
             && !check.as_ref().is_some_and(|check| deviates(&check.comparison));
         Record {
@@ -229,7 +229,7 @@ impl Record {
             unit: plan.unit.0.clone(),
             expectation: expectation(plan, &plan.expected, &expected, &runs.inputs),
             measurement,
-            accuracy: reached,
+            accuracy: accuracy,
             sanity,
             check,
             no_check,
@@ -295,8 +295,8 @@ fn doubtful(comparison: Comparison, input: Option<&str>) -> Comparison {
 
 /// A measurement in the unit of the record. The contributions that the file states belong to the
 /// first method.
-fn measurement(plan: &Plan, setup: &Setup, ran: &Ran, with_stated: bool) -> MeasurementRecord {
-    let (size, measured) = (plan.unit.1, &ran.measured);
+fn measurement(plan: &Plan, setup: &Setup, run: &Ran, with_stated: bool) -> MeasurementRecord {
+    let (size, measured) = (plan.unit.1, &run.measured);
     let mut budget: Vec<Entry> = measured.budget.clone();
     for error in plan.errors.iter().filter(|_| with_stated) {
         budget.push(Entry::new(
@@ -310,7 +310,7 @@ fn measurement(plan: &Plan, setup: &Setup, ran: &Ran, with_stated: bool) -> Meas
     let (total, value) = (total(&budget), measured.estimate.value / size);
     debug_assert!(setup.work().is_ok(), "the plan was checked");
     MeasurementRecord {
-        commands: ran.commands.clone(),
+        commands: run.commands.clone(),
         runs: measured.runs,
         value: Estimate { value, low: value - total, high: value + total, level: plan.level },
         budget: shared(budget),

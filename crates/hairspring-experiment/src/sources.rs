@@ -24,23 +24,27 @@ pub fn lines(
         of.filter_map(|entry| entry.half_width_ns.or(entry.half_width_ticks).flatten()).sum::<f64>()
             * factor.abs()
     };
-    let line = |known: &Known| {
-        let size = if is_cycles && known.source == Source::Rate { 0.0 } else { half(known.source) };
-        let note = (size == 0.0).then(|| absent(known.source, dimension, environment));
-        (size > 0.0 || known.always)
-            .then(|| Entry::new(source_name(known.source), known.kind, size, note))
+    let line = |known_source: &Known| {
+        let size = if is_cycles && known_source.source == Source::Rate {
+            0.0
+        } else {
+            half(known_source.source)
+        };
+        let note = (size == 0.0).then(|| absent(known_source.source, dimension, environment));
+        (size > 0.0 || known_source.always)
+            .then(|| Entry::new(source_name(known_source.source), known_source.kind, size, note))
     };
     // Core cycles do not change with the core clock.
     let is_counted = |entry: &&BudgetEntry| {
         is_unlisted(entry.source) && !(is_cycles && entry.source == Source::CoreClock)
     };
-    let other = |entry: &BudgetEntry| {
+    let other_line = |entry: &BudgetEntry| {
         Entry::new(source_name(entry.source), ErrorKind::Systematic, half(entry.source), None)
     };
     KNOWN_SOURCES
         .iter()
         .filter_map(line)
-        .chain(entries.iter().filter(is_counted).map(other))
+        .chain(entries.iter().filter(is_counted).map(other_line))
         .collect()
 }
 
@@ -56,21 +60,26 @@ pub fn figure_lines(entries: &[FigureEntry], factor: f64) -> Vec<Entry> {
     let of = |entry: &FigureEntry, kind| {
         Entry::new(source_name(entry.source), kind, half(entry), entry.note.clone())
     };
-    let line = |known: &Known| match entries.iter().find(|entry| entry.source == known.source) {
-        Some(entry) => Some(of(entry, known.kind)),
-        None => known.always.then(|| unstated(known, "not known: the document does not state it")),
+    let line = |known_source: &Known| match entries
+        .iter()
+        .find(|entry| entry.source == known_source.source)
+    {
+        Some(entry) => Some(of(entry, known_source.kind)),
+        None => known_source
+            .always
+            .then(|| unstated(known_source, "not known: the document does not state it")),
     };
-    let others = entries.iter().filter(|entry| is_unlisted(entry.source));
+    let other_entries = entries.iter().filter(|entry| is_unlisted(entry.source));
     KNOWN_SOURCES
         .iter()
         .filter_map(line)
-        .chain(others.map(|entry| of(entry, ErrorKind::Systematic)))
+        .chain(other_entries.map(|entry| of(entry, ErrorKind::Systematic)))
         .collect()
 }
 
 /// A line of a source that the document does not state.
-fn unstated(known: &Known, note: &str) -> Entry {
-    Entry::new(source_name(known.source), known.kind, 0.0, Some(note.to_owned()))
+fn unstated(known_source: &Known, note: &str) -> Entry {
+    Entry::new(source_name(known_source.source), known_source.kind, 0.0, Some(note.to_owned()))
 }
 
 /// The code of the finding that something else used the core.
@@ -150,9 +159,9 @@ mod tests {
             "rate_uncertainty_ppm": 1.0}, "reference": {}});
         let entries =
             [entry(Source::Noise, 2.0), entry(Source::Rate, 1.0), entry(Source::CoreClock, 3.0)];
-        let all = lines(&entries, 2.0, Dimension::TIME, &environment);
+        let all_lines = lines(&entries, 2.0, Dimension::TIME, &environment);
         let widths: Vec<(&str, f64)> =
-            all.iter().map(|entry| (entry.source.as_str(), entry.half_width)).collect();
+            all_lines.iter().map(|entry| (entry.source.as_str(), entry.half_width)).collect();
         let six = [
             ("clock resolution", 0.0),
             ("clock rate", 2.0),
@@ -163,15 +172,22 @@ mod tests {
         ];
         assert_eq!(widths, [&six[..], &[(source_name(Source::CoreClock), 6.0)]].concat());
         assert!(
-            all.iter().all(|entry| (entry.half_width > 0.0) != entry.note.is_some()
+            all_lines.iter().all(|entry| (entry.half_width > 0.0) != entry.note.is_some()
                 && entry.half_width.is_sign_positive()),
-            "{all:?}"
+            "{all_lines:?}"
         );
-        assert!(all[0].note.as_ref().unwrap().ends_with("whose step is 10 ns"), "{all:?}");
-        let shared = of_shared_core(all);
         assert!(
-            shared[5].note.as_ref().unwrap().starts_with("not known: something else used the core"),
-            "{shared:?}"
+            all_lines[0].note.as_ref().unwrap().ends_with("whose step is 10 ns"),
+            "{all_lines:?}"
+        );
+        let with_shared_core = of_shared_core(all_lines);
+        assert!(
+            with_shared_core[5]
+                .note
+                .as_ref()
+                .unwrap()
+                .starts_with("not known: something else used the core"),
+            "{with_shared_core:?}"
         );
         let cycles = lines(&entries, 1.0, Dimension::CYCLES, &Value::Null);
         assert!(
@@ -194,9 +210,9 @@ mod tests {
             entry(Source::CoreClock, Some(3.0), None),
             entry(Source::Noise, None, None),
         ];
-        let found = figure_lines(&entries, 0.5);
+        let found_lines = figure_lines(&entries, 0.5);
         let of = |name: &str| {
-            found
+            found_lines
                 .iter()
                 .find(|line| line.source == name)
                 .map(|line| (line.half_width, line.note.as_deref()))
@@ -211,6 +227,6 @@ mod tests {
             of("lack of fit"),
             Some((0.0, Some("not known: the document does not state it")))
         );
-        assert_eq!(found.len(), 7);
+        assert_eq!(found_lines.len(), 7);
     }
 }

@@ -143,14 +143,14 @@ mod tests {
         for at in 0..3 {
             assert_eq!(added(&path, begin(at), 3e9), None, "{at} earlier runs");
         }
-        let found = added(&path, begin(3), 3.3e9).unwrap();
+        let spread = added(&path, begin(3), 3.3e9).unwrap();
         let mean: f64 = (3.0 * 3.0 + 3.3) / 4.0;
         let variance = (3.0 * (3.0 / mean - 1.0).powi(2) + (3.3 / mean - 1.0).powi(2)) / 3.0;
         let from_latest = (variance + (3.3 / mean - 1.0).powi(2)) / 2.0;
         let sd = variance.max(from_latest).sqrt();
         assert!(
-            from_latest > variance && (found.sd - sd).abs() < 1e-9 && found.runs == 4,
-            "{found:?}"
+            from_latest > variance && (spread.sd - sd).abs() < 1e-9 && spread.runs == 4,
+            "{spread:?}"
         );
         // A week later none of them counts.
         assert_eq!(added(&path, begin(4) + MOST_SECONDS, 3e9), None);

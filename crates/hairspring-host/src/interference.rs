@@ -46,10 +46,10 @@ pub fn voluntary_switches() -> u64 {
 #[cfg(target_os = "linux")]
 pub fn all_switches() -> u64 {
     use nix::sys::resource::{UsageWho, getrusage};
-    let both = |usage: nix::sys::resource::Usage| {
+    let switches = |usage: nix::sys::resource::Usage| {
         usage.voluntary_context_switches() + usage.involuntary_context_switches()
     };
-    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| both(usage) as u64)
+    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| switches(usage) as u64)
 }
 
 #[cfg(not(target_os = "linux"))]

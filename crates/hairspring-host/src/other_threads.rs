@@ -79,8 +79,8 @@ fn times() -> Option<Times> {
         // second one contains it even where the kernel accounts a process by timer tick, as it does
         // under a limit on processor time.
         let own_time = read(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
-        let all = read(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
-        times = Some(Times { own_time, others_time: all.saturating_sub(own_time) });
+        let process_time = read(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
+        times = Some(Times { own_time, others_time: process_time.saturating_sub(own_time) });
         if read(ClockId::CLOCK_THREAD_CPUTIME_ID)?.saturating_sub(own_time) < LONGEST_PAIR {
             break;
         }
@@ -101,9 +101,9 @@ impl ThreadList {
     /// Waits until no thread runs that was started since, for a time that is limited: a thread that
     /// has been joined may still be on its way out, and the system counts its processor time only
     /// then.
-    pub fn wait_for_others(&self, most: Duration) {
+    pub fn wait_for_others(&self, longest_wait: Duration) {
         let begin = Instant::now();
-        while !numbers().is_subset(&self.0) && begin.elapsed() < most {
+        while !numbers().is_subset(&self.0) && begin.elapsed() < longest_wait {
             std::thread::sleep(POLL);
         }
     }
@@ -116,10 +116,10 @@ const POLL: Duration = Duration::from_micros(100);
 pub(crate) fn numbers() -> BTreeSet<i32> {
     let number =
         |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().to_str()?.parse().ok();
-    let mut all: BTreeSet<i32> =
+    let mut thread_numbers: BTreeSet<i32> =
         std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(number).collect();
-    all.remove(&(crate::thread::thread_number() as i32));
-    all
+    thread_numbers.remove(&(crate::thread::thread_number() as i32));
+    thread_numbers
 }
 
 #[cfg(test)]
@@ -140,17 +140,22 @@ mod tests {
         const WORK: Duration = Duration::from_millis(20);
         let meter = OtherThreadsMeter::start();
         std::thread::spawn(|| work(WORK)).join().unwrap();
-        let taken = meter.taken();
-        assert!(taken.processor >= WORK && taken.share() > 0.0, "{taken:?}");
-        assert!(taken.elapsed >= WORK, "{taken:?}");
+        let time_of_others = meter.taken();
+        assert!(
+            time_of_others.processor >= WORK && time_of_others.share() > 0.0,
+            "{time_of_others:?}"
+        );
+        assert!(time_of_others.elapsed >= WORK, "{time_of_others:?}");
     }
 
     #[test]
     fn share_is_that_of_one_processor() {
         let time = |ms: u64| Duration::from_millis(ms);
-        let taken = OtherThreadsTime { processor: time(30), own_time: time(10), elapsed: time(20) };
+        let time_of_others =
+            OtherThreadsTime { processor: time(30), own_time: time(10), elapsed: time(20) };
         assert!(
-            (taken.share() - 1.5).abs() < 1e-12 && (taken.share_of_work() - 0.75).abs() < 1e-12
+            (time_of_others.share() - 1.5).abs() < 1e-12
+                && (time_of_others.share_of_work() - 0.75).abs() < 1e-12
         );
         let nothing = OtherThreadsTime { processor: time(0), own_time: time(0), elapsed: time(0) };
         assert!(nothing.share().abs() < 1e-12 && nothing.share_of_work().abs() < 1e-12);

@@ -99,9 +99,9 @@ fn own_mark() -> String {
 /// Kills all processes whose mark has this prefix, repeatedly until there are none.
 fn kill_marked(mark: &str) {
     const ROUNDS: usize = 100;
-    let wanted = format!("{MARK}={mark}");
+    let wanted_variable = format!("{MARK}={mark}");
     for _ in 0..ROUNDS {
-        let marked: Vec<i32> = marked(wanted.as_bytes());
+        let marked: Vec<i32> = marked(wanted_variable.as_bytes());
         if marked.is_empty() {
             return;
         }
@@ -112,12 +112,12 @@ fn kill_marked(mark: &str) {
     }
 }
 
-fn marked(wanted: &[u8]) -> Vec<i32> {
-    let all = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-    let numbered = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+fn marked(wanted_variable: &[u8]) -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    let numbered = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let is_marked = |id: &i32| {
         let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(wanted))
+        environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(wanted_variable))
     };
     numbered.filter(is_marked).collect()
 }

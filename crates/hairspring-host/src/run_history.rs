@@ -27,12 +27,12 @@ fn added(path: &Path, now: u64, name: &str, value: f64) -> Vec<f64> {
     }
     let runs = read(path, now);
     let line = format!("{now} {name} {value:.6e}\n");
-    let kept = || {
+    let kept_lines = || {
         runs.iter()
             .map(|(time, name, value)| format!("{time} {name} {value:.6e}\n"))
             .collect::<String>()
     };
-    keep(path, &line, || kept() + &line);
+    keep(path, &line, || kept_lines() + &line);
     let same =
         runs.iter().filter(|(_, own, _)| own == name).map(|(time, _, value)| (*time, *value));
     // Of the lines of one run the last counts, because a mean would scatter less than a run does.

@@ -24,7 +24,7 @@ pub struct Seat {
     before: Option<CpuSet>,
     priority: Option<RaisedPriority>,
     /// Threads that were there before, or that were seen to.
-    known: BTreeSet<i32>,
+    known_threads: BTreeSet<i32>,
     number: i32,
     /// Makes the type `!Send`: it applies to one thread.
     thread: std::marker::PhantomData<*const ()>,
@@ -56,7 +56,7 @@ impl Seat {
             cpu: None,
             before: None,
             priority,
-            known: numbers(),
+            known_threads: numbers(),
             number,
             thread: std::marker::PhantomData,
         }
@@ -78,10 +78,10 @@ impl Seat {
     pub fn free_others(&mut self) -> usize {
         let (now, seated) = (numbers(), seated().clone());
         let freed = now
-            .difference(&self.known)
+            .difference(&self.known_threads)
             .filter(|number| !seated.contains(number) && self.free(**number))
             .count();
-        self.known = now;
+        self.known_threads = now;
         freed
     }
 
@@ -164,10 +164,10 @@ mod tests {
         let (ask, answers) = asked();
         ask.send(()).unwrap();
         assert_eq!(answers.recv().unwrap().0, allowed_cpus(), "a thread inherits the CPU");
-        let other = std::thread::scope(|scope| {
+        let seat_of_other = std::thread::scope(|scope| {
             scope.spawn(|| Seat::take(None).map(|seat| (allowed_cpus(), seat.cpu))).join().unwrap()
         });
-        assert!(other.is_ok_and(|(cpus, cpu)| cpus.len() == 1 && cpu == Some(cpus[0])));
+        assert!(seat_of_other.is_ok_and(|(cpus, cpu)| cpus.len() == 1 && cpu == Some(cpus[0])));
         seat.free_others();
         ask.send(()).unwrap();
         assert_eq!(answers.recv().unwrap(), before);
@@ -181,7 +181,7 @@ mod tests {
         let _alone = alone();
         let mut seat = Seat::take(None).unwrap();
         let ((told, tell), (end, ended)) = (channel(), channel::<()>());
-        let other = std::thread::spawn(move || {
+        let other_thread = std::thread::spawn(move || {
             let mine = Seat::take(None).unwrap();
             told.send(()).unwrap();
             ended.recv().unwrap_err();
@@ -190,7 +190,7 @@ mod tests {
         tell.recv().unwrap();
         seat.free_others();
         drop(end);
-        let (mine, allowed) = other.join().unwrap();
+        let (mine, allowed) = other_thread.join().unwrap();
         assert_eq!(mine, Some(allowed));
     }
 

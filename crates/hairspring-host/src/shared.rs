@@ -106,21 +106,21 @@ mod tests {
     #[test]
     fn both_mappings_have_the_same_numbers() {
         let shared = Shared::new().unwrap();
-        let other = Shared::inherited(shared.descriptor()).unwrap();
+        let second_mapping = Shared::inherited(shared.descriptor()).unwrap();
         shared.numbers().words[7].0.store(3, SeqCst);
         shared.numbers().counts[7].0.store(u64::MAX, SeqCst);
-        let seen = other.numbers();
+        let seen_numbers = second_mapping.numbers();
         assert_eq!(
             (
-                seen.words[7].0.load(SeqCst),
-                seen.words[0].0.load(SeqCst),
-                seen.counts[7].0.load(SeqCst)
+                seen_numbers.words[7].0.load(SeqCst),
+                seen_numbers.words[0].0.load(SeqCst),
+                seen_numbers.counts[7].0.load(SeqCst)
             ),
             (3, 0, u64::MAX)
         );
         drop(shared);
-        other.numbers().words[0].0.store(1, SeqCst);
-        assert_eq!(other.numbers().words[0].0.load(SeqCst), 1);
+        second_mapping.numbers().words[0].0.store(1, SeqCst);
+        assert_eq!(second_mapping.numbers().words[0].0.load(SeqCst), 1);
     }
 
     #[test]

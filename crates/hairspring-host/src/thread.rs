@@ -205,12 +205,12 @@ impl RealTime {
     /// # Errors
     /// If the priority is out of range, or real-time priorities are not allowed here.
     pub fn fifo(priority: i32) -> Result<RealTime> {
-        let what = format!("cannot run at the real-time priority {priority} (SCHED_FIFO)");
-        let refused = |reason: String| Error::Refused { what: what.clone(), reason };
+        let failure = format!("cannot run at the real-time priority {priority} (SCHED_FIFO)");
+        let refused = |reason: String| Error::Refused { what: failure.clone(), reason };
         let before = scheduling()
             .ok_or_else(|| refused("the system does not report the current priority".into()))?;
-        let wanted = libc::sched_param { sched_priority: priority };
-        if schedule(libc::SCHED_FIFO, &wanted) {
+        let wanted_parameters = libc::sched_param { sched_priority: priority };
+        if schedule(libc::SCHED_FIFO, &wanted_parameters) {
             return Ok(RealTime {
                 policy: before.0,
                 parameters: before.1,

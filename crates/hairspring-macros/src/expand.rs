@@ -90,7 +90,7 @@ impl Expansion<'_> {
 
     /// The function that makes the benchmark, once for each argument.
     fn cases(&self, design: &[RowShape], before: Before) -> TokenStream {
-        let (own, case) = (Span::mixed_site(), self.case(design, before));
+        let (own_span, case) = (Span::mixed_site(), self.case(design, before));
         let Some((args, argument)) =
             self.options.args.as_ref().zip(self.parameters.argument.as_ref())
         else {
@@ -107,17 +107,17 @@ impl Expansion<'_> {
             let ty = &argument.ty;
             quote!(#ty)
         };
-        let all =
+        let all_arguments =
             quote_spanned!(args.span()=> ::core::iter::IntoIterator::into_iter(#args).collect());
         let by_value =
-            (!argument.is_reference()).then(|| quote_spanned!(own=> let #name = *#name;));
-        quote_spanned! {own=>
+            (!argument.is_reference()).then(|| quote_spanned!(own_span=> let #name = *#name;));
+        quote_spanned! {own_span=>
             fn __hairspring_cases() -> ::std::vec::Vec<__hairspring::Case> {
-                let all: ::std::vec::Vec<#ty> = #all;
+                let all_arguments: ::std::vec::Vec<#ty> = #all_arguments;
                 // The benchmarks live as long as the program.
-                let all: &'static [#ty] = ::std::vec::Vec::leak(all);
+                let all_arguments: &'static [#ty] = ::std::vec::Vec::leak(all_arguments);
                 let mut cases = ::std::vec::Vec::new();
-                for (at, #name) in all.iter().enumerate() {
+                for (at, #name) in all_arguments.iter().enumerate() {
                     use __hairspring::{ByDebug as _, ByDisplay as _, ByPlace as _};
                     let text = (&&&__hairspring::Named(#name, at)).name();
                     let argument = ::core::option::Option::Some(::std::format!("{}:{}", #label,
@@ -132,16 +132,16 @@ impl Expansion<'_> {
 
     /// The benchmark with one argument.
     fn case(&self, design: &[RowShape], before: Before) -> TokenStream {
-        let (own, names) = (Span::mixed_site(), self.parameters.names());
+        let (own_span, names) = (Span::mixed_site(), self.parameters.names());
         let state = self.options.state.as_ref().map(|state| called(state, &names));
         let state = state.map_or_else(|| quote!(()), |state| quote!(#state));
         let rows = design.iter().enumerate().map(|(at, row)| self.row(at, row));
         let setup = self.options.setup.as_ref().map(|setup| self.setup(setup));
-        let second =
-            (before == Before::Flush).then(|| quote_spanned!(own=> benchmark.second = "flush";));
+        let second = (before == Before::Flush)
+            .then(|| quote_spanned!(own_span=> benchmark.second = "flush";));
         let fenced_chain = (before == Before::Init)
-            .then(|| quote_spanned!(own=> rows.extend(__hairspring::fenced_chain());));
-        quote_spanned! {own=> {
+            .then(|| quote_spanned!(own_span=> rows.extend(__hairspring::fenced_chain());));
+        quote_spanned! {own_span=> {
             let state = __hairspring::State::new(move || #state);
             let mut rows = ::std::vec![#(#rows),*];
             #fenced_chain
@@ -155,12 +155,12 @@ impl Expansion<'_> {
 
     /// A row with its argument and its state.
     fn row(&self, at: usize, row: &RowShape) -> TokenStream {
-        let own = Span::mixed_site();
+        let own_span = Span::mixed_site();
         let (function, order, RowShape { bodies, inits, runs, .. }) =
             (row_name(at), order(row.order), row);
         let argument = self.parameters.argument.iter().map(|argument| &argument.name);
-        let state = self.parameters.state.iter().map(|_| quote_spanned!(own=> state));
-        quote_spanned! {own=> {
+        let state = self.parameters.state.iter().map(|_| quote_spanned!(own_span=> state));
+        quote_spanned! {own_span=> {
             let state = state.clone();
             let run = move |now: __hairspring::ReadFn| {
                 state.with(|state| __hairspring::catch_panic(|| #function(now,
@@ -183,11 +183,11 @@ impl Expansion<'_> {
         let function = &self.function.sig.ident;
         let (name, span) = (plain_name_of(function), function.span());
         let identity = |path: TokenStream| quote!(|| ::core::any::type_name_of_val(&#path));
-        let own = identity(quote!(#function));
+        let own_identity = identity(quote!(#function));
         let against = self.options.against.as_ref().map_or_else(
             || quote!(::core::option::Option::None),
-            |other| {
-                let other = identity(quote!(#other));
+            |other_identity| {
+                let other = identity(quote!(#other_identity));
                 quote!(::core::option::Option::Some(#other))
             },
         );
@@ -195,7 +195,7 @@ impl Expansion<'_> {
         quote! {
             __hairspring::Entry {
                 file: ::core::file!(), line: #line, module: ::core::module_path!(), name: #name,
-                identity: #own, against: #against, cases: __hairspring_cases,
+                identity: #own_identity, against: #against, cases: __hairspring_cases,
             }
         }
     }

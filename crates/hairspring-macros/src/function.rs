@@ -47,31 +47,34 @@ impl Parameters {
     pub fn from_function(function: &ItemFn, options: &Options) -> Result<Parameters> {
         let signature = &function.sig;
         refuse_odd(signature)?;
-        let mut all =
+        let mut parameters =
             signature.inputs.iter().map(parameter).collect::<Result<Vec<_>>>()?.into_iter();
-        let argument = take(&mut all, options.args.is_some(), signature, "args", "the argument")?;
+        let argument =
+            take(&mut parameters, options.args.is_some(), signature, "args", "the argument")?;
         let state = take(
-            &mut all,
+            &mut parameters,
             options.state.is_some(),
             signature,
             "state",
             "a reference to the state",
         )?;
         let mut last = take(
-            &mut all,
+            &mut parameters,
             options.chain.is_some(),
             signature,
             "chain",
             "the result of the copy before",
         )?;
         if last.is_none() && options.init.is_some() {
-            last = all.next();
+            last = parameters.next();
         }
-        if let Some(odd) = all.next() {
+        if let Some(odd) = parameters.next() {
             return Err(Error::new(odd.name.span(), no_value(&odd.name)));
         }
-        let made = last.iter().filter(|_| options.chain.is_none());
-        if let Some(value) = state.iter().chain(made).find(|parameter| !parameter.is_reference()) {
+        let made_by_init = last.iter().filter(|_| options.chain.is_none());
+        if let Some(value) =
+            state.iter().chain(made_by_init).find(|parameter| !parameter.is_reference())
+        {
             let text = format!(
                 "`{}` must be a reference, `&` or `&mut`: the value stays with the benchmark",
                 value.name
@@ -133,22 +136,22 @@ fn parameter(input: &FnArg) -> Result<Parameter> {
 }
 
 fn take(
-    all: &mut impl Iterator<Item = Parameter>,
-    wanted: bool,
+    parameters: &mut impl Iterator<Item = Parameter>,
+    is_wanted: bool,
     signature: &Signature,
     option: &str,
-    what: &str,
+    purpose: &str,
 ) -> Result<Option<Parameter>> {
-    if !wanted {
+    if !is_wanted {
         return Ok(None);
     }
     let missing = || {
         Error::new(
             signature.paren_token.span.join(),
-            format!("`{option}` needs a parameter that takes {what}"),
+            format!("`{option}` needs a parameter that takes {purpose}"),
         )
     };
-    all.next().map(Some).ok_or_else(missing)
+    parameters.next().map(Some).ok_or_else(missing)
 }
 
 fn no_value(name: &Ident) -> String {

@@ -41,10 +41,10 @@ impl Options {
             "against" => return once(&mut self.against, key, || path(input)),
             "copies" => return once(&mut self.copies, key, || copies(input)),
             _ => {
-                let known = "args, chain, state, setup, init, cold, against, copies";
+                let known_options = "args, chain, state, setup, init, cold, against, copies";
                 return Err(Error::new(
                     key.span(),
-                    format!("unknown option `{key}`: there are {known}"),
+                    format!("unknown option `{key}`: there are {known_options}"),
                 ));
             }
         };

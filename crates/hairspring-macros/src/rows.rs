@@ -55,16 +55,16 @@ impl Pieces<'_> {
     /// The code between the two readings.
     fn steps(&self, row: &RowShape) -> TokenStream {
         let steps = row.steps(self.before).into_iter().map(|step| self.step(step));
-        let (left, runs) = (hidden_ident("left"), row.runs);
+        let (runs_left, runs) = (hidden_ident("left"), row.runs);
         if runs == 1 {
             return quote!(#(#steps)*);
         }
         quote! {
-            let mut #left: u32 = __hairspring::opaque(#runs);
-            while #left > 0 {
+            let mut #runs_left: u32 = __hairspring::opaque(#runs);
+            while #runs_left > 0 {
                 #(#steps)*
                 // The compiler must not lay the runs out one after the other.
-                #left = __hairspring::opaque(#left - 1);
+                #runs_left = __hairspring::opaque(#runs_left - 1);
             }
         }
     }
@@ -84,7 +84,7 @@ impl Pieces<'_> {
         } else {
             quote!(__hairspring::Values::room(#bodies))
         };
-        let made = self.lays_inits_aside().then(|| {
+        let room_for_inits = self.lays_inits_aside().then(|| {
             quote! {
                 let mut #stack = ::core::mem::MaybeUninit::uninit();
                 let mut #aside = __hairspring::Values::room(#inits);
@@ -95,7 +95,7 @@ impl Pieces<'_> {
             .as_ref()
             .filter(|_| self.before == Before::Flush)
             .map(|cold| quote!(__hairspring::touch(#cold);));
-        quote!(let mut #results = #room; #link #made #touch)
+        quote!(let mut #results = #room; #link #room_for_inits #touch)
     }
 
     /// Whether the init makes a value that the body gets.
@@ -115,7 +115,7 @@ impl Pieces<'_> {
     fn init(&self) -> TokenStream {
         let Some(init) = &self.init else { return TokenStream::new() };
         let fresh = self.opaque_inputs();
-        let (stack, aside, made) =
+        let (stack, aside, made_value) =
             (hidden_ident("stack"), hidden_ident("aside"), hidden_ident("made"));
         let span = syn::spanned::Spanned::span(init);
         match (self.before, self.chain, &self.parameters.last) {
@@ -125,14 +125,14 @@ impl Pieces<'_> {
                 quote!(#fresh #name = __hairspring::opaque(#init);)
             }
             (_, None, Some(_)) => {
-                quote!(#fresh let #made = __hairspring::hold(&mut #stack, &mut #aside, #init);)
+                quote!(#fresh let #made_value = __hairspring::hold(&mut #stack, &mut #aside, #init);)
             }
             _ => quote_spanned!(span=> #fresh let init: () = #init; __hairspring::memory();),
         }
     }
 
     fn body(&self) -> TokenStream {
-        let (function, results, result, made) =
+        let (function, results, result, made_value) =
             (self.function, hidden_ident("results"), hidden_ident("result"), hidden_ident("made"));
         let fresh = self.opaque_inputs();
         let inputs = [&self.parameters.argument, &self.parameters.state]
@@ -146,9 +146,9 @@ impl Pieces<'_> {
             }
             (None, Some(_)) => quote! {
                 #fresh
-                let #result = #function(#(#inputs,)* #made);
+                let #result = #function(#(#inputs,)* #made_value);
                 #results.put(#result);
-                __hairspring::keep(&*#made);
+                __hairspring::keep(&*#made_value);
             },
             _ => quote!(#fresh let #result = #function(#(#inputs),*); #results.put(#result);),
         }

@@ -204,8 +204,8 @@ mod tests {
             offsets[offsets.len() - 1] > PAGE / 2 && offsets[offsets.len() - 1] < 3 * PAGE,
             "{offsets:?}"
         );
-        let all: BTreeSet<u32> =
+        let all_offsets: BTreeSet<u32> =
             (0..MOST_FRAMES).map(|placement| placement * FRAMES_APART % MOST_FRAMES).collect();
-        assert_eq!(all.len(), MOST_FRAMES as usize);
+        assert_eq!(all_offsets.len(), MOST_FRAMES as usize);
     }
 }

@@ -34,8 +34,8 @@ pub fn companions(ruler: &Ruler) -> Vec<Companion> {
         cycles: ruler.cycles,
         is_reference: true,
     };
-    let control = |(wanted, cycles): &(String, u32)| {
-        let chain = CONTROLS.into_iter().map(name).find(|known| known == wanted)?;
+    let control = |(wanted_chain, cycles): &(String, u32)| {
+        let chain = CONTROLS.into_iter().map(name).find(|known| known == wanted_chain)?;
         Some(Companion { chain, copies: copies(*cycles), cycles: *cycles, is_reference: false })
     };
     let all = std::iter::once(reference).chain(ruler.controls.iter().filter_map(control));
@@ -71,11 +71,11 @@ impl Companion {
             .origin
             .uses
             .extend(self.unit().map(|unit| (name.clone(), vec![(unit.to_owned(), 1)])));
-        let known = (name, f64::from(self.cycles));
+        let known_length = (name, f64::from(self.cycles));
         if self.is_reference {
-            table.origin.reference = Some(known)
+            table.origin.reference = Some(known_length)
         } else {
-            table.origin.controls.push(known)
+            table.origin.controls.push(known_length)
         }
         self.copies
             .iter()
@@ -95,13 +95,13 @@ impl Companion {
 }
 
 /// The code of rows of chains, by the name of the chain and the number of copies.
-pub fn rows_of(wanted: impl IntoIterator<Item = (String, u32)>) -> Vec<RowFn> {
-    let all = chains();
+pub fn rows_of(wanted_rows: impl IntoIterator<Item = (String, u32)>) -> Vec<RowFn> {
+    let all_chains = chains();
     let row = |(name, copies): (String, u32)| {
-        let chain = all.iter().find(|chain| chain.name == name)?;
+        let chain = all_chains.iter().find(|chain| chain.name == name)?;
         chain.rows.iter().find(|(n, _)| *n == copies).map(|(_, run)| *run)
     };
-    wanted.into_iter().filter_map(row).collect()
+    wanted_rows.into_iter().filter_map(row).collect()
 }
 
 #[cfg(test)]
@@ -116,11 +116,11 @@ mod tests {
             .map(|(role, cycles)| (name(*role).to_owned(), cycles))
             .collect();
         let ruler = Ruler { cycles: 3, controls: controls.clone(), provenance: String::new() };
-        let (all, mut table) =
+        let (all_companions, mut table) =
             (companions(&ruler), Observations::new(vec!["body".into(), "init".into()]));
         // User code may have the same name.
         table.series(REFERENCE);
-        for companion in &all {
+        for companion in &all_companions {
             assert_eq!(
                 (companion.code().len(), companion.declare(&mut table).len()),
                 (companion.copies.len(), companion.copies.len())
@@ -134,7 +134,7 @@ mod tests {
                     .into_iter()
                     .map(|(name, cycles)| (format!("control {name}"), f64::from(cycles))))
             );
-            assert_eq!(table.origin.uses.len(), all.len());
+            assert_eq!(table.origin.uses.len(), all_companions.len());
         }
     }
 }

@@ -72,15 +72,15 @@ fn choose(
 }
 
 /// At most so many of the CPUs, spread evenly, the last first.
-fn spread(cpus: &[usize], most: usize) -> Vec<usize> {
-    cpus.iter().rev().copied().step_by(cpus.len().div_ceil(most).max(1)).collect()
+fn spread(cpus: &[usize], most_cpus: usize) -> Vec<usize> {
+    cpus.iter().rev().copied().step_by(cpus.len().div_ceil(most_cpus).max(1)).collect()
 }
 
 /// Share of the clock reads on a CPU during which nobody else used its core; `None` if the CPU
 /// cannot be used, or its clock is too coarse to show it.
 fn undisturbed(cpu: usize, clock: Clock) -> Option<f64> {
-    let all = chains();
-    let chain = all.iter().find(|chain| chain.role == ChainRole::Simple)?;
+    let all_chains = chains();
+    let chain = all_chains.iter().find(|chain| chain.role == ChainRole::Simple)?;
     let _seat = Seat::take(Some(cpu)).ok()?;
     clock.ready().ok()?;
     share_undisturbed(&Sampling::new(clock).with_chain(chain).run(TIME, 0))
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn another_cpu_is_chosen_only_where_the_first_is_disturbed_and_it_is_not() {
-        let chosen = |first: f64, others: &[f64]| {
-            choose((9, Some(first)), others.iter().copied().map(Some).enumerate())
+        let chosen = |first: f64, other_shares: &[f64]| {
+            choose((9, Some(first)), other_shares.iter().copied().map(Some).enumerate())
         };
         assert_eq!(chosen(0.8, &[1.0]), 9, "the first is good enough");
         assert_eq!(chosen(0.05, &[0.1, 0.7, 0.5]), 1);

@@ -114,9 +114,9 @@ mod tests {
 
     #[test]
     fn coprime_chains_give_the_unit() {
-        let found = lattice(&slopes(&[0.7029, 2.1081, 2.8119, 9.137]), 4).unwrap();
-        assert_eq!(found.integers, [Some(1), Some(3), Some(4), Some(13)]);
-        assert!((found.unit - 0.7029).abs() < 1e-3);
+        let lattice = lattice(&slopes(&[0.7029, 2.1081, 2.8119, 9.137]), 4).unwrap();
+        assert_eq!(lattice.integers, [Some(1), Some(3), Some(4), Some(13)]);
+        assert!((lattice.unit - 0.7029).abs() < 1e-3);
     }
 
     #[test]
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn slope_off_the_lattice_is_none() {
-        let found = lattice(&slopes(&[1.0, 3.0, 4.5, 4.0]), 3).unwrap();
-        assert_eq!(found.integers, [Some(1), Some(3), None, Some(4)]);
+        let found_lattice = lattice(&slopes(&[1.0, 3.0, 4.5, 4.0]), 3).unwrap();
+        assert_eq!(found_lattice.integers, [Some(1), Some(3), None, Some(4)]);
         assert!(lattice(&slopes(&[1.0, 1.37, 2.71]), 3).is_none());
         // Measured beside a co-runner: lengths 3, 1, 4, 5.
         assert!(lattice(&slopes(&[17.10, 5.99, 22.99, 28.91]), 4).is_none());

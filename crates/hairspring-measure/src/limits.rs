@@ -121,8 +121,8 @@ impl Batch {
 
     /// The same batch with no more rounds than this.
     #[must_use]
-    pub fn at_most(self, most: u32) -> Batch {
-        Batch { most: self.most.min(most), ..self }
+    pub fn at_most(self, most_rounds: u32) -> Batch {
+        Batch { most: self.most.min(most_rounds), ..self }
     }
 }
 

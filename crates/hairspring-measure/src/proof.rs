@@ -130,9 +130,9 @@ pub fn prove(chains: &[(ChainRole, &Solution)], level: f64, fit: Fit) -> Option<
         .iter()
         .map(|role| of_first(of_role(*role)?, reference, level))
         .collect::<Option<_>>()?;
-    let found = fitted(&on_lattice, fit)?;
+    let fitted_lattice = fitted(&on_lattice, fit)?;
     let proved = |role: ChainRole| {
-        LATTICE.iter().position(|known| *known == role).and_then(|at| found.integers[at])
+        LATTICE.iter().position(|known| *known == role).and_then(|at| fitted_lattice.integers[at])
     };
     let cycles = f64::from(proved(RULER)?);
     let length = |(role, chain): &(ChainRole, &Solution)| {
@@ -201,8 +201,8 @@ mod tests {
 
     /// The length of one more chain beside those of the lattice.
     fn length_of(chain: Simulated, core: SimulatedCore, seed: u64) -> Length {
-        let all = [ALU.as_slice(), &[chain]].concat();
-        let table = table(core, &all, seed);
+        let all_chains = [ALU.as_slice(), &[chain]].concat();
+        let table = table(core, &all_chains, seed);
         let solved = |(role, ..): &Simulated| {
             (
                 *role,
@@ -210,7 +210,7 @@ mod tests {
                     .unwrap(),
             )
         };
-        let solved: Vec<(ChainRole, Solution)> = all.iter().map(solved).collect();
+        let solved: Vec<(ChainRole, Solution)> = all_chains.iter().map(solved).collect();
         let chains: Vec<(ChainRole, &Solution)> =
             solved.iter().map(|(role, solution)| (*role, solution)).collect();
         prove(&chains, 0.95, Fit::Close).unwrap().pop().unwrap()

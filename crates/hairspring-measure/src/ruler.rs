@@ -41,25 +41,28 @@ const TRIES: u32 = 6;
 /// # Errors
 /// Why core cycles are not available here.
 pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
-    let all = chains();
-    let (wanted, others): (Vec<&Chain>, Vec<&Chain>) = all
+    let all_chains = chains();
+    let (lattice_chains, other_chains): (Vec<&Chain>, Vec<&Chain>) = all_chains
         .iter()
         .filter(|chain| LATTICE.contains(&chain.role) || CONTROLS.contains(&chain.role))
         .partition(|chain| LATTICE.contains(&chain.role));
-    if wanted.is_empty() {
+    if lattice_chains.is_empty() {
         return Err(format!("no reference chain is built for {}", std::env::consts::ARCH));
     }
-    let sampling =
-        wanted.iter().fold(Sampling::new(clock), |sampling, chain| sampling.with_chain(chain));
-    let sampling = others
+    let sampling = lattice_chains
+        .iter()
+        .fold(Sampling::new(clock), |sampling, chain| sampling.with_chain(chain));
+    let sampling = other_chains
         .iter()
         .fold(sampling, |sampling, chain| sampling.with_copies(chain, &CONTROL_COPIES));
-    let (mut samples, all) = (sampling.start(0), [wanted, others].concat());
-    let most = all.iter().filter(|chain| CONTROLS.contains(&chain.role)).count();
+    let (mut samples, measured_chains) =
+        (sampling.start(0), [lattice_chains, other_chains].concat());
+    let most_controls =
+        measured_chains.iter().filter(|chain| CONTROLS.contains(&chain.role)).count();
     let mut best: Option<Ruler> = None;
     for attempt in 0..TRIES {
         let table = samples.run(FIRST_TIME * 2u32.pow(attempt.saturating_sub(1)));
-        let ruler = ruler_of(table, &all, Fit::Close);
+        let ruler = ruler_of(table, &measured_chains, Fit::Close);
         if ruler.is_some()
             && best.as_ref().map(|best| best.controls.len())
                 < ruler.as_ref().map(|ruler| ruler.controls.len())
@@ -67,10 +70,10 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
             best = ruler;
         }
         if best.is_none() && attempt + 1 == TRIES {
-            best = ruler_of(table, &all, Fit::Lengthened);
+            best = ruler_of(table, &measured_chains, Fit::Lengthened);
         }
         // A control that is never a whole number is left out after half of the tries.
-        let complete = best.as_ref().is_some_and(|best| best.controls.len() == most);
+        let complete = best.as_ref().is_some_and(|best| best.controls.len() == most_controls);
         if complete || best.is_some() && attempt + 1 >= TRIES / 2 {
             break;
         }
@@ -126,10 +129,10 @@ mod tests {
     }
 
     /// Readings at a clock that has these ticks per cycle in a round.
-    fn table(rate: impl Fn(u32) -> f64, all: &[&Chain]) -> Observations {
+    fn table(rate: impl Fn(u32) -> f64, all_chains: &[&Chain]) -> Observations {
         let mut table = Observations::new(vec!["body".into()]);
         for round in 0..256u32 {
-            for chain in all {
+            for chain in all_chains {
                 let series = table.series(chain.name);
                 for copies in [32u32, 64, 128, 256] {
                     let row = table.row(series, &[f64::from(copies)]);
@@ -147,22 +150,23 @@ mod tests {
 
     #[test]
     fn a_clock_in_steps_does_not_hide_the_lattice() {
-        let all = chains();
+        let all_chains = chains();
         let of = |roles: &[ChainRole]| {
-            all.iter().filter(|chain| roles.contains(&chain.role)).collect::<Vec<&Chain>>()
+            all_chains.iter().filter(|chain| roles.contains(&chain.role)).collect::<Vec<&Chain>>()
         };
-        let wanted = of(&LATTICE);
-        let others: Vec<&Chain> =
+        let lattice_chains = of(&LATTICE);
+        let other_chains: Vec<&Chain> =
             of(&CONTROLS).into_iter().filter(|chain| !LATTICE.contains(&chain.role)).collect();
         // Three quarters of the rounds at one clock, the others at a clock that is half as fast.
         let table = table(
             |round| if round % 128 < 96 { 0.7 } else { 1.4 },
-            &[wanted.clone(), others.clone()].concat(),
+            &[lattice_chains.clone(), other_chains.clone()].concat(),
         );
-        let found = ruler_of(&table, &[wanted, others.clone()].concat(), Fit::Close).unwrap();
-        assert_eq!((found.cycles, found.controls.len()), (3, others.len() + 1), "{found:?}");
-        assert!(found.controls.iter().all(|(name, cycles)| {
-            all.iter().any(|chain| chain.name == name && length(chain) == f64::from(*cycles))
+        let ruler =
+            ruler_of(&table, &[lattice_chains, other_chains.clone()].concat(), Fit::Close).unwrap();
+        assert_eq!((ruler.cycles, ruler.controls.len()), (3, other_chains.len() + 1), "{ruler:?}");
+        assert!(ruler.controls.iter().all(|(name, cycles)| {
+            all_chains.iter().any(|chain| chain.name == name && length(chain) == f64::from(*cycles))
         }));
     }
 }

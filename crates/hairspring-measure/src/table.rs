@@ -70,31 +70,34 @@ impl Table {
     }
 
     /// Declares what the copies of series do to the core, where that is known.
-    pub fn declare_occupancy(&mut self, known: impl Iterator<Item = (String, Option<Occupancy>)>) {
+    pub fn declare_occupancy(
+        &mut self,
+        known_occupancy: impl Iterator<Item = (String, Option<Occupancy>)>,
+    ) {
         self.observations
             .origin
             .occupancy
-            .extend(known.filter_map(|(series, occupancy)| Some((series, occupancy?))));
+            .extend(known_occupancy.filter_map(|(series, occupancy)| Some((series, occupancy?))));
     }
 
     /// Declares the kinds of units that a copy of series uses, where that is known.
-    pub fn declare_uses(&mut self, known: impl Iterator<Item = (String, Option<Uses>)>) {
+    pub fn declare_uses(&mut self, known_uses: impl Iterator<Item = (String, Option<Uses>)>) {
         self.observations
             .origin
             .uses
-            .extend(known.filter_map(|(series, uses)| Some((series, uses?))));
+            .extend(known_uses.filter_map(|(series, uses)| Some((series, uses?))));
     }
 
     /// Declares a series that runs the code of the series `of` in another arrangement, and returns
-    /// its name, which is not in `taken`.
-    pub fn declare_check(&mut self, of: &str, role: Role, taken: &[String]) -> String {
+    /// its name, which is not in `taken_names`.
+    pub fn declare_check(&mut self, of: &str, role: Role, taken_names: &[String]) -> String {
         let words = match role {
             Role::InPlace => "in place",
             Role::Fenced => "fenced",
             Role::BehindBody => "behind a body",
             Role::BehindInit => "behind an init",
         };
-        let series = self.new_series(&format!("{of} {words}"), taken);
+        let series = self.new_series(&format!("{of} {words}"), taken_names);
         self.observations.origin.variants.push(Variant {
             series: series.clone(),
             role,
@@ -105,15 +108,19 @@ impl Table {
 
     /// Names the series whose bodies are [`FENCED_CHAIN_COPIES`] copies of the reference chain of
     /// this length. A table has one such series, because a fence hides the same time of all series.
-    pub fn declare_fenced_chain(&mut self, reference_cycles: u32, taken: &[String]) -> String {
-        let series = self.new_series(FENCED_CHAIN, taken);
+    pub fn declare_fenced_chain(
+        &mut self,
+        reference_cycles: u32,
+        taken_names: &[String],
+    ) -> String {
+        let series = self.new_series(FENCED_CHAIN, taken_names);
         self.observations.origin.fenced_chain =
             Some((series.clone(), f64::from(FENCED_CHAIN_COPIES * reference_cycles)));
         series
     }
 
-    fn new_series(&mut self, name: &str, taken: &[String]) -> String {
-        let name = free_name(name, &[taken, self.observations.series_names()].concat());
+    fn new_series(&mut self, name: &str, taken_names: &[String]) -> String {
+        let name = free_name(name, &[taken_names, self.observations.series_names()].concat());
         self.observations.series(&name);
         name
     }
@@ -201,18 +208,18 @@ impl Table {
     }
 }
 
-/// The name, with a number appended if it is in `taken`.
-pub fn free_name(name: &str, taken: &[String]) -> String {
+/// The name, with a number appended if it is in `taken_names`.
+pub fn free_name(name: &str, taken_names: &[String]) -> String {
     let mut candidates =
         std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name} ({number})")));
-    candidates.find(|candidate| !taken.contains(candidate)).unwrap_or_default()
+    candidates.find(|candidate| !taken_names.contains(candidate)).unwrap_or_default()
 }
 
 #[cfg(test)]
 impl Table {
     /// Limits the number of readings.
-    pub(crate) fn limit_readings(&mut self, most: usize) {
-        self.most_readings = most;
+    pub(crate) fn limit_readings(&mut self, most_readings: usize) {
+        self.most_readings = most_readings;
     }
 }
 
@@ -232,14 +239,14 @@ mod tests {
         table.add_row("b", &[1.0]);
         table.push(&[raw(3), raw(u64::MAX)]);
         table.push(&[raw(4), raw(5), raw(6), raw(7)]);
-        let seen: Vec<(u32, u32, f64)> = table
+        let raw_readings: Vec<(u32, u32, f64)> = table
             .observations()
             .readings()
             .iter()
             .map(|one| (one.round, one.row, one.ticks))
             .collect();
         assert_eq!(
-            seen,
+            raw_readings,
             [(0, 0, 3.0), (0, 1, -1.0), (1, 0, 4.0), (1, 1, 5.0), (2, 0, 6.0), (2, 1, 7.0)]
         );
         assert_eq!((table.rounds(), table.room()), (3, (MOST_READINGS as u32 - 6) / 2));

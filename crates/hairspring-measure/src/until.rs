@@ -98,11 +98,11 @@ fn progress(
     look: &mut dyn FnMut(&Assessment),
 ) -> (Progress, bool) {
     let options = Options { level: goal.level, ..Options::default() };
-    let Ok(found) = assess(table, &Question { options, ..Question::default() }) else {
+    let Ok(assessment) = assess(table, &Question { options, ..Question::default() }) else {
         return (Progress::Wide, false);
     };
-    look(&found);
-    (Progress::of(&found.open, goal.precision), found.open.warms_up_late)
+    look(&assessment);
+    (Progress::of(&assessment.open, goal.precision), assessment.open.warms_up_late)
 }
 
 /// How the rounds ended.
@@ -170,12 +170,12 @@ fn until<B: Batches>(
         };
         let (budget, stop) = goal.limit(progress);
         end = budget.saturating_sub(elapsed().saturating_sub(looked) * ASSESSING_TO_COME);
-        let left = end.saturating_sub(elapsed());
-        let is_spent = left
+        let time_left = end.saturating_sub(elapsed());
+        let is_spent = time_left
             < spent
                 .next(table, batches.can_move().then_some(placement))
                 .max(measuring / LEAST_OF_A_BATCH);
-        if progress == Progress::Precise || is_spent || left.is_zero() || table.is_full() {
+        if progress == Progress::Precise || is_spent || time_left.is_zero() || table.is_full() {
             let stop =
                 if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
@@ -183,7 +183,7 @@ fn until<B: Batches>(
         if batches.can_move() && warms_up_late {
             placement = (placement * 2).min(LONGEST_PLACEMENT);
         }
-        time = measuring.min(left);
+        time = measuring.min(time_left);
     }
 }
 

@@ -101,14 +101,14 @@ fn null(noise: Noise, seed: u64) -> Seen {
         is_firm: true,
         least_rounds: 1,
     };
-    let mut seen = Seen::default();
+    let mut outcome = Seen::default();
     let is_claim = |verdict| matches!(verdict, Verdict::Faster | Verdict::Slower);
     let mut look = |found: &Assessment| {
         let comparison = &found.comparisons[0];
-        seen.looks += 1;
-        seen.claims |= is_claim(comparison.verdict);
-        seen.claims_at_one |= is_claim(verdict(&comparison.ratio, Looks::One));
-        seen.ends_equal = comparison.verdict == Verdict::NoDifference;
+        outcome.looks += 1;
+        outcome.claims |= is_claim(comparison.verdict);
+        outcome.claims_at_one |= is_claim(verdict(&comparison.ratio, Looks::One));
+        outcome.ends_equal = comparison.verdict == Verdict::NoDifference;
     };
     let ended = until_precise(
         &goal,
@@ -118,7 +118,7 @@ fn null(noise: Noise, seed: u64) -> Seen {
         &mut look,
     );
     assert!(ended.is_ok(), "{ended:?}");
-    seen
+    outcome
 }
 
 /// The nulls of these seeds.
@@ -138,10 +138,10 @@ fn nulls(noise: Noise, count: u64) -> Vec<Seen> {
 /// Runs nulls, tells how many claimed a difference, and returns that number with the one of
 /// verdicts for one look.
 fn claims(noise: Noise, count: u64) -> (u64, u64) {
-    let seen = nulls(noise, count);
-    let of = |is: fn(&Seen) -> bool| seen.iter().filter(|one| is(one)).count() as u64;
+    let outcomes = nulls(noise, count);
+    let of = |is: fn(&Seen) -> bool| outcomes.iter().filter(|one| is(one)).count() as u64;
     let (claims, at_one) = (of(|one| one.claims), of(|one| one.claims_at_one));
-    let looks = seen.iter().map(|one| f64::from(one.looks)).sum::<f64>() / count as f64;
+    let looks = outcomes.iter().map(|one| f64::from(one.looks)).sum::<f64>() / count as f64;
     let share = |some: u64| 100.0 * some as f64 / count as f64;
     println!(
         "{noise:?}: {count} nulls, {looks:.1} looks each: a difference is claimed in {:.2} % \
@@ -175,8 +175,9 @@ fn a_look_claims_a_difference_of_equal_code_in_one_percent_at_most() {
 #[ignore = "takes minutes: bench/run nulls"]
 fn ten_thousand_nulls() {
     let count = 10_000;
-    let all = [Noise::Gaussian, Noise::Skewed, Noise::Correlated]
+    let claims_by_noise = [Noise::Gaussian, Noise::Skewed, Noise::Correlated]
         .map(|noise| (noise, claims(noise, count).0));
-    let wrong: Vec<_> = all.into_iter().filter(|(_, claims)| *claims > count / 100).collect();
+    let wrong: Vec<_> =
+        claims_by_noise.into_iter().filter(|(_, claims)| *claims > count / 100).collect();
     assert!(wrong.is_empty(), "more than 1 % of {count} claim a difference: {wrong:?}");
 }

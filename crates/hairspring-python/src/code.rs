@@ -57,17 +57,17 @@ impl Now {
 /// The pieces of code as a group.
 pub(crate) fn group<'py>(
     py: Python<'py>,
-    declared: Vec<Declared>,
+    declarations: Vec<Declared>,
     failure: &Failure,
 ) -> Group<'py> {
-    Group { benchmarks: declared.into_iter().map(|one| benchmark(py, one, failure)).collect() }
+    Group { benchmarks: declarations.into_iter().map(|one| benchmark(py, one, failure)).collect() }
 }
 
-fn benchmark<'py>(py: Python<'py>, declared: Declared, failure: &Failure) -> Benchmark<'py> {
-    let (prepare, failed) = (declared.prepare.into_bound(py), failure.clone());
-    let (place, misplaced) = (declared.place.into_bound(py), failure.clone());
-    let function = declared.function.into_bound(py);
-    let rows = declared.rows.into_iter().map(|(bodies, inits, in_place)| {
+fn benchmark<'py>(py: Python<'py>, declaration: Declared, failure: &Failure) -> Benchmark<'py> {
+    let (prepare, failed) = (declaration.prepare.into_bound(py), failure.clone());
+    let (place, misplaced) = (declaration.place.into_bound(py), failure.clone());
+    let function = declaration.function.into_bound(py);
+    let rows = declaration.rows.into_iter().map(|(bodies, inits, in_place)| {
         let order = if in_place { Order::InPlace } else { Order::AtEnd };
         Row::new(
             bodies,
@@ -77,14 +77,14 @@ fn benchmark<'py>(py: Python<'py>, declared: Declared, failure: &Failure) -> Ben
         )
     });
     Benchmark {
-        code: declared.code,
+        code: declaration.code,
         setup: Some(Box::new(move || {
             failed.unless(|| prepare.call0());
         })),
         place: Some(Box::new(move |placement| {
             misplaced.unless(|| place.call1((placement,)));
         })),
-        ..Benchmark::new(declared.name, rows.collect())
+        ..Benchmark::new(declaration.name, rows.collect())
     }
 }
 
@@ -95,14 +95,14 @@ fn run<'py>(
     counts: (u32, u32, bool),
     failure: Failure,
 ) -> impl FnMut(ReadFn) -> Option<u64> + 'py {
-    let mut made: Option<Bound<'py, PyAny>> = None;
+    let mut made_function: Option<Bound<'py, PyAny>> = None;
     move |read| {
         failure.unless(|| {
             let now = Bound::new(make.py(), Now(read))?;
-            if made.is_none() {
-                made = Some(make.call1(counts)?);
+            if made_function.is_none() {
+                made_function = Some(make.call1(counts)?);
             }
-            let ticks: i64 = made.as_ref().unwrap_or(&make).call1((now,))?.extract()?;
+            let ticks: i64 = made_function.as_ref().unwrap_or(&make).call1((now,))?.extract()?;
             // A counter that went backwards or wrapped: the engine knows its width.
             Ok(ticks as u64)
         })

@@ -64,8 +64,8 @@ impl Asked {
 }
 
 /// The value of a text, or an error that names what it was for.
-fn valid<T>(what: &str, text: &str, read: impl Fn(&str) -> Result<T, String>) -> PyResult<T> {
-    read(text).map_err(|reason| OptionError::new_err(format!("{what} {text}: {reason}")))
+fn valid<T>(option: &str, text: &str, read: impl Fn(&str) -> Result<T, String>) -> PyResult<T> {
+    read(text).map_err(|reason| OptionError::new_err(format!("{option} {text}: {reason}")))
 }
 
 /// The rows of a statement, with an init or without, as the package declares them: bodies, inits,
@@ -74,9 +74,9 @@ fn valid<T>(what: &str, text: &str, read: impl Fn(&str) -> Result<T, String>) ->
 /// row is, so that there are none that run blocks.
 #[pyfunction]
 fn rows(with_init: bool) -> Vec<(u32, u32, bool)> {
-    let all = shapes(if with_init { Before::Init } else { Before::Nothing }).into_iter();
-    let straight =
-        all.filter(|row| row.runs == 1 && matches!(row.order, Order::AtEnd | Order::InPlace));
+    let all_shapes = shapes(if with_init { Before::Init } else { Before::Nothing }).into_iter();
+    let straight = all_shapes
+        .filter(|row| row.runs == 1 && matches!(row.order, Order::AtEnd | Order::InPlace));
     straight.map(|row| (row.bodies, row.inits, row.order == Order::InPlace)).collect()
 }
 

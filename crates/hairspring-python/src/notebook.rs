@@ -34,13 +34,13 @@ pub fn html(document: &ResultDocument, table: Option<&Observations>) -> Result<S
     let text = markdown::of(document);
     push_html(&mut out, Parser::new_ext(&text, Options::ENABLE_TABLES));
     let plots = plots(document, table)?;
-    let (open, more) = plots.split_at(plots.len().min(OPEN));
+    let (open, more_plots) = plots.split_at(plots.len().min(OPEN));
     if !open.is_empty() {
         let paper = STYLE.split("@media").next().unwrap_or_default();
         out += &format!("<style>{paper}</style>\n{}", drawn(open, &mut 0));
     }
-    if !more.is_empty() {
-        let drawn = drawn(more, &mut out.len());
+    if !more_plots.is_empty() {
+        let drawn = drawn(more_plots, &mut out.len());
         out += &format!("<details><summary>More plots</summary>\n{drawn}</details>\n");
     }
     Ok(out + "</div>\n")
@@ -52,8 +52,8 @@ fn drawn(plots: &[Plot], bytes: &mut usize) -> String {
         *bytes += plot.svg.len();
         *bytes <= MOST_BYTES
     };
-    let one = |plot: &Plot| {
+    let one_plot = |plot: &Plot| {
         format!("<div style=\"background:#fff;max-width:720px\">{}</div>\n", plot.svg)
     };
-    plots.iter().filter(|plot| fits(plot)).map(one).collect()
+    plots.iter().filter(|plot| fits(plot)).map(one_plot).collect()
 }

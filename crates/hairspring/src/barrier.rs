@@ -384,8 +384,8 @@ mod tests {
         fn stays() {
             memory();
         }
-        let seen = cfg!(all(target_arch = "x86_64", not(miri)));
-        assert_eq!(is_unoptimised(stays), seen);
+        let is_seen = cfg!(all(target_arch = "x86_64", not(miri)));
+        assert_eq!(is_unoptimised(stays), is_seen);
         // The profiles of this workspace optimise.
         assert!(!is_unoptimised(|| ()));
     }

@@ -26,7 +26,7 @@ pub struct State<S> {
 
 struct Made<S> {
     make: Box<dyn FnMut() -> S>,
-    made: Option<S>,
+    made_state: Option<S>,
 }
 
 impl<S> Clone for State<S> {
@@ -38,13 +38,13 @@ impl<S> Clone for State<S> {
 impl<S> State<S> {
     /// A state that is made when it is first used.
     pub fn new(make: impl FnMut() -> S + 'static) -> State<S> {
-        State { shared: Rc::new(RefCell::new(Made { make: Box::new(make), made: None })) }
+        State { shared: Rc::new(RefCell::new(Made { make: Box::new(make), made_state: None })) }
     }
 
     /// Runs a row with it.
     pub fn with<T>(&self, row: impl FnOnce(&mut S) -> T) -> T {
         let mut shared = self.shared.borrow_mut();
-        let Made { make, made } = &mut *shared;
+        let Made { make, made_state: made } = &mut *shared;
         row(made.get_or_insert_with(make))
     }
 }
@@ -61,16 +61,16 @@ mod tests {
 
     #[test]
     fn a_state_is_made_once() {
-        let made = Rc::new(std::cell::Cell::new(0));
-        let counter = made.clone();
+        let number_made = Rc::new(std::cell::Cell::new(0));
+        let counter = number_made.clone();
         let state = State::new(move || {
             counter.set(counter.get() + 1);
             vec![0]
         });
-        assert_eq!(made.get(), 0);
-        let other = state.clone();
+        assert_eq!(number_made.get(), 0);
+        let second_state = state.clone();
         state.with(|state| state.push(1));
-        assert_eq!((other.with(|state| state.len()), made.get()), (2, 1));
+        assert_eq!((second_state.with(|state| state.len()), number_made.get()), (2, 1));
     }
 
     #[test]

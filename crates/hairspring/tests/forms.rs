@@ -6,20 +6,20 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Values with a destructor that are alive.
-static ALIVE: AtomicUsize = AtomicUsize::new(0);
-static PREPARED: AtomicUsize = AtomicUsize::new(0);
+static ALIVE_VALUES: AtomicUsize = AtomicUsize::new(0);
+static PREPARED_STATES: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Debug)]
 struct Counted(Box<u64>);
 
 fn counted() -> Counted {
-    ALIVE.fetch_add(1, Ordering::Relaxed);
+    ALIVE_VALUES.fetch_add(1, Ordering::Relaxed);
     Counted(Box::new(7))
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        ALIVE.fetch_sub(1, Ordering::Relaxed);
+        ALIVE_VALUES.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -64,7 +64,7 @@ fn made(value: &mut Counted) -> u64 {
 /// At the most those of one row: they are dropped when it is done.
 #[hairspring::bench]
 fn returned() -> Counted {
-    assert!(ALIVE.load(Ordering::Relaxed) < 256);
+    assert!(ALIVE_VALUES.load(Ordering::Relaxed) < 256);
     counted()
 }
 
@@ -93,12 +93,12 @@ fn chained_behind_an_init(x: f64) -> f64 {
 
 #[hairspring::bench(setup = prepare, state = Cell::new(0u32))]
 fn prepared(calls: &Cell<u32>) {
-    assert_eq!(PREPARED.load(Ordering::Relaxed), 1);
+    assert_eq!(PREPARED_STATES.load(Ordering::Relaxed), 1);
     calls.set(calls.get() + 1);
 }
 
 fn prepare() {
-    PREPARED.fetch_add(1, Ordering::Relaxed);
+    PREPARED_STATES.fetch_add(1, Ordering::Relaxed);
 }
 
 #[hairspring::bench(state = vec![1u8; 300], cold = bytes)]

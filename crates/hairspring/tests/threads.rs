@@ -11,9 +11,9 @@ fn threads_of_the_code_are_said() {
         let settings =
             Settings { seating, budget: Duration::from_millis(30), ..Settings::default() };
         let measurement = measure_with(&settings, "thread", spawn).unwrap();
-        let found: Vec<&str> =
+        let found_codes: Vec<&str> =
             measurement.findings().iter().map(|finding| finding.code.as_ref()).collect();
-        assert!(found.contains(&code), "{found:?}");
+        assert!(found_codes.contains(&code), "{found_codes:?}");
         assert!(measurement.cycles().is_none() && measurement.ns().is_some());
     }
 }

@@ -33,7 +33,7 @@ fn estimate_of(
 #[test]
 fn every_expected_estimate_is_found() {
     let text = read_to_string(folder().join("expected.csv")).unwrap();
-    let mut seen = 0;
+    let mut checked_estimates = 0;
     for line in text.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
         let &[file, level, series, component, unit, value, low, high, below] = fields.as_slice()
@@ -46,16 +46,16 @@ fn every_expected_estimate_is_found() {
             estimate_of(&fit(&table).unwrap(), series, component, unit, level)
                 .unwrap_or_else(|| panic!("{line}"));
         let expected = [value, low, high].map(|text| text.parse::<f64>().unwrap());
-        for (found, expected) in
+        for (value, expected) in
             [estimate.value, estimate.low, estimate.high].into_iter().zip(expected)
         {
             assert!(
-                (found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3),
+                (value - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3),
                 "{line}: {estimate:?}"
             );
         }
         assert_eq!(below_resolution, below == "1", "{line}");
-        seen += 1;
+        checked_estimates += 1;
     }
-    assert!(seen > 12, "{seen}");
+    assert!(checked_estimates > 12, "{checked_estimates}");
 }

@@ -3,10 +3,11 @@
 
 use super::interval::t_quantile;
 
-/// Places of the values that lie too far from the others, the farthest first, of `most` that are
-/// looked at. Where all values are of one normal distribution, it finds any with the probability
-/// `alpha`: exactly that for `most` of 1 (Grubbs' test), nearly for more from 15 values on. Several
-/// such values do not hide each other as long as they are not more than `most`.
+/// Places of the values that lie too far from the others, the farthest first, of `most_deviates`
+/// that are looked at. Where all values are of one normal distribution, it finds any with the
+/// probability `alpha`: exactly that for `most_deviates` of 1 (Grubbs' test), nearly for more from
+/// 15 values on. Several such values do not hide each other as long as they are not more than
+/// `most_deviates`.
 ///
 /// ```
 /// use hairspring_core::estimate::extreme_deviates;

@@ -27,7 +27,8 @@ const COPIES: [u32; 5] = [1, 10, 20, 55, 100];
 fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured> {
     let direct_times = direct(table, series, level);
     let asked = |copies: f64| COPIES.iter().any(|n| f64::from(*n) == copies);
-    let ran_all = COPIES[..2].iter().all(|n| direct_times.iter().any(|one| one.copies == f64::from(*n)));
+    let ran_all =
+        COPIES[..2].iter().all(|n| direct_times.iter().any(|one| one.copies == f64::from(*n)));
     let shown = direct_times.into_iter().filter(|one| !ran_all || asked(one.copies));
     shown
         .map(|one| Measured {
@@ -96,7 +97,8 @@ mod tests {
         assert_eq!(direct_times.iter().map(|one| one.copies).collect::<Vec<_>>(), [1.0, 5.0, 20.0]);
         for direct_time in direct_times {
             assert!(
-                (direct_time.ticks.value - (40.0 + 25.0 / direct_time.copies)).abs() < 1e-9 && direct_time.sd.abs() < 1e-9,
+                (direct_time.ticks.value - (40.0 + 25.0 / direct_time.copies)).abs() < 1e-9
+                    && direct_time.sd.abs() < 1e-9,
                 "{direct_time:?}"
             );
         }

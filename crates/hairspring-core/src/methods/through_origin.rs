@@ -107,12 +107,14 @@ fn slopes_of_blocks(
         };
     }
     let mean_squares = || blocks.iter().map(|block| block.squares / block.readings);
-    let (least_square, most_square) = mean_squares()
-        .fold((f64::INFINITY, 0.0), |(least_square, most_square): (f64, f64), one| {
+    let (least_square, most_square) = mean_squares().fold(
+        (f64::INFINITY, 0.0),
+        |(least_square, most_square): (f64, f64), one| {
             (least_square.min(one), most_square.max(one))
-        });
-    let have_same_rows =
-        blocks.iter().all(|block| block.readings > 0.0) && most_square <= (1.0 + SAME_ROWS) * least_square;
+        },
+    );
+    let have_same_rows = blocks.iter().all(|block| block.readings > 0.0)
+        && most_square <= (1.0 + SAME_ROWS) * least_square;
     (blocks.len() >= FEWEST_BLOCKS && have_same_rows)
         .then(|| blocks.iter().map(|block| block.products / block.squares).collect())
 }

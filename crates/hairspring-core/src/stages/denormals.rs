@@ -93,8 +93,8 @@ fn told(met: &Denormals) -> Finding {
         ""
     };
     let message = format!(
-        "denormal {denormal_values} in {} % of the readings{rows}: many cores take 100 cycles or more for an \
-         instruction that meets one",
+        "denormal {denormal_values} in {} % of the readings{rows}: many cores take 100 cycles or \
+         more for an instruction that meets one",
         share(share_percent)
     );
     let remedy = "begin with values that stay ordinary, or have the processor treat denormals as \

@@ -424,7 +424,7 @@ impl Rows {
 }
 
 /// The rows that are left and were checked by those that are not, and by no other, as their places
-/// in `all`: each fit with its rows.
+/// in `all_rows`: each fit with its rows.
 fn no_longer_checked(
     before: &Fit,
     all_rows: &[usize],

@@ -115,14 +115,14 @@ fn figure_has_the_budget_that_stands_beside_it() {
     let cycles = of(&[document(3.0)], "/a/cycles", Dimension::CYCLES);
     assert!((half(&cycles, "placement").unwrap() - 12.0).abs() < 1e-9, "{cycles:?}");
     // Of several runs the mean of each line counts, and what they differ by.
-    let both = of(&[document(3.0), document(1.0)], "/a/time_ns", Dimension::TIME);
+    let of_both = of(&[document(3.0), document(1.0)], "/a/time_ns", Dimension::TIME);
     assert_eq!(
-        (half(&both, "noise"), half(&both, "runs"), half(&both, "clock rate")),
+        (half(&of_both, "noise"), half(&of_both, "runs"), half(&of_both, "clock rate")),
         (Some(2.0), Some(0.0), Some(0.0))
     );
     assert!(
-        both.budget.iter().find(|entry| entry.source == "noise").unwrap().note.is_none(),
-        "{both:?}"
+        of_both.budget.iter().find(|entry| entry.source == "noise").unwrap().note.is_none(),
+        "{of_both:?}"
     );
 }
 
@@ -133,11 +133,11 @@ fn time_of_a_block_has_the_budget_of_its_component() {
     let text = format!(
         r#"{{"components": [{{"name": "B1", "time": {time}, "budget": {entries}}}], "environment": {{}}}}"#
     );
-    let found =
+    let measurement =
         measured(&[text], &setup(Some("/components/0/time/cycles")), Dimension::CYCLES, 0.95)
             .unwrap();
     let half = |name: &str| {
-        found.budget.iter().find(|entry| entry.source == name).map(|entry| entry.half_width)
+        measurement.budget.iter().find(|entry| entry.source == name).map(|entry| entry.half_width)
     };
     assert_eq!(
         (half("noise"), half(source_name(Source::Ends)), half("interval of the document")),
@@ -148,15 +148,16 @@ fn time_of_a_block_has_the_budget_of_its_component() {
 #[test]
 fn interval_without_parts_says_so_for_every_source() {
     let text = r#"{"a_ns": {"value": 1.0, "low": 0.5, "high": 1.5, "level": 0.95}}"#;
-    let found = measured(&[text.to_owned()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap();
-    let names: Vec<&str> = found.budget.iter().map(|entry| entry.source.as_str()).collect();
+    let measurement =
+        measured(&[text.to_owned()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap();
+    let names: Vec<&str> = measurement.budget.iter().map(|entry| entry.source.as_str()).collect();
     let six =
         ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "control chains"];
     assert_eq!(names, [&["interval of the document"][..], &six].concat());
     assert!(
-        found.budget[1..].iter().all(|entry| entry.note.is_some())
-            && (total(&found.budget) - 0.5).abs() < 1e-12,
-        "{found:?}"
+        measurement.budget[1..].iter().all(|entry| entry.note.is_some())
+            && (total(&measurement.budget) - 0.5).abs() < 1e-12,
+        "{measurement:?}"
     );
 }
 
@@ -183,8 +184,12 @@ fn accuracy_of_a_bare_number_is_known_from_several_runs_only() {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         measured(&texts, &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap()
     };
-    let one = of(&[r#"{"a_ns": 5.0}"#]);
-    assert!(!one.trusted && one.findings[0].contains("without an interval"), "{:?}", one.findings);
+    let of_one = of(&[r#"{"a_ns": 5.0}"#]);
+    assert!(
+        !of_one.trusted && of_one.findings[0].contains("without an interval"),
+        "{:?}",
+        of_one.findings
+    );
     assert!(of(&[r#"{"a_ns": 5.0}"#, r#"{"a_ns": 5.1}"#, r#"{"a_ns": 4.9}"#]).trusted);
 }
 

@@ -161,9 +161,9 @@ mod here {
     impl Memory {
         fn with(code: &[u8]) -> Result<Memory, Refused> {
             let bytes = code.len().max(1);
-            let refused = |what: &str| {
+            let refused = |failure: &str| {
                 format!(
-                    "{what}: {}; this system forbids code that is made at run time",
+                    "{failure}: {}; this system forbids code that is made at run time",
                     std::io::Error::last_os_error()
                 )
             };
@@ -242,28 +242,28 @@ mod here {
     }
 
     /// Appends a function of these parts; where it begins.
-    fn append(all: &mut Vec<u8>, parts: &[&[u8]]) -> usize {
-        all.resize(usize::next_multiple_of(all.len(), ALIGNMENT), RETURN);
-        let start = all.len();
-        parts.iter().for_each(|part| all.extend_from_slice(part));
-        all.push(RETURN);
+    fn append(all_code: &mut Vec<u8>, parts: &[&[u8]]) -> usize {
+        all_code.resize(usize::next_multiple_of(all_code.len(), ALIGNMENT), RETURN);
+        let start = all_code.len();
+        parts.iter().for_each(|part| all_code.extend_from_slice(part));
+        all_code.push(RETURN);
         start
     }
 
     /// Appends a row that calls its code; where it begins. A call changes no register but the stack
     /// pointer, which the code does not use, and no flag.
-    fn append_calls(all: &mut Vec<u8>, row: &RowBytes) -> usize {
+    fn append_calls(all_code: &mut Vec<u8>, row: &RowBytes) -> usize {
         const CALL: u8 = 0xe8;
         const CALL_BYTES: usize = 5;
-        let code = append(all, &[&row.code]);
-        let first = usize::next_multiple_of(all.len(), ALIGNMENT) + WRITE_FLAGS.len();
+        let code = append(all_code, &[&row.code]);
+        let first = usize::next_multiple_of(all_code.len(), ALIGNMENT) + WRITE_FLAGS.len();
         // The distance is that from behind the call, back to the code.
         let call = |at: usize| {
             let distance = first + (at + 1) * CALL_BYTES - code;
             std::iter::once(CALL).chain((distance as u32).wrapping_neg().to_le_bytes())
         };
         let calls: Vec<u8> = (0..row.runs as usize).flat_map(call).collect();
-        append(all, &[&WRITE_FLAGS, &calls])
+        append(all_code, &[&WRITE_FLAGS, &calls])
     }
 
     impl EncodedRows {
@@ -272,7 +272,7 @@ mod here {
         /// # Errors
         /// The system refuses such memory.
         pub fn new(rows: &[RowBytes]) -> Result<EncodedRows, Refused> {
-            let (mut code, mut all, words) = (Vec::new(), Vec::new(), Words::new());
+            let (mut code, mut encoded_rows, words) = (Vec::new(), Vec::new(), Words::new());
             for row in rows {
                 let start = if row.runs == 1 {
                     append(&mut code, &[&WRITE_FLAGS, &row.code])
@@ -280,9 +280,9 @@ mod here {
                     append_calls(&mut code, row)
                 };
                 let (registers, word) = words.located(&row.registers, row.buffer);
-                all.push(EncodedRow { start, registers, vectors: row.vectors, word });
+                encoded_rows.push(EncodedRow { start, registers, vectors: row.vectors, word });
             }
-            Ok(EncodedRows { rows: all, memory: Memory::with(&code)?, words })
+            Ok(EncodedRows { rows: encoded_rows, memory: Memory::with(&code)?, words })
         }
 
         /// Number of rows.
@@ -433,7 +433,7 @@ mod tests {
     fn rows_find_the_same_content_in_the_buffer_every_time() {
         let registers =
             Rc::new(Registers { vectors: [[0; 8]; 32], general: [0; 16], masks: [0; 8] });
-        let mut seen = [0u64; 2];
+        let mut seen_words = [0u64; 2];
         // mov rcx, [rbx - 512]; mov rdx, [rbx + 504]; mov [rsi], rcx; mov [rsi + 8], rdx; mov
         // [rbx - 512], rbx
         let code =
@@ -449,14 +449,14 @@ mod tests {
             ]
             .concat();
         let mut general = registers.general;
-        general[6] = seen.as_mut_ptr() as u64;
+        general[6] = seen_words.as_mut_ptr() as u64;
         let registers = Rc::new(Registers { general, ..*registers });
         let mut row = row(&code, &registers, Vectors::Sse);
         row.buffer = Some(Buffer { word: 77, holds_address: false, pointers: 1 << 3 });
         let rows = EncodedRows::new(std::slice::from_ref(&row)).unwrap();
         for _ in 0..2 {
             rows.run(0, fake::read);
-            assert_eq!(std::hint::black_box(&seen), &[77, 77]);
+            assert_eq!(std::hint::black_box(&seen_words), &[77, 77]);
         }
         // mov rcx, [rbx]; mov rdx, [rcx]; mov [rsi], rbx; mov [rsi + 8], rdx: the content is the
         // address that it is read from.
@@ -464,7 +464,7 @@ mod tests {
             vec![0x48, 0x8b, 0x0b, 0x48, 0x8b, 0x11, 0x48, 0x89, 0x1e, 0x48, 0x89, 0x56, 0x08];
         row.buffer = Some(Buffer { word: 0, holds_address: true, pointers: 1 << 3 });
         EncodedRows::new(&[row]).unwrap().run(0, fake::read);
-        let seen = std::hint::black_box(&seen);
+        let seen = std::hint::black_box(&seen_words);
         assert!(seen[0] != 0 && seen[0] == seen[1], "{seen:?}");
     }
 

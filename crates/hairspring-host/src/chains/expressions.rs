@@ -155,11 +155,11 @@ mod tests {
 
     #[test]
     fn all_nine_expressions_run_and_have_distinct_names() {
-        let all = expressions();
+        let all_expressions = expressions();
         let names: std::collections::HashSet<&str> =
-            all.iter().map(|expression| expression.name).collect();
+            all_expressions.iter().map(|expression| expression.name).collect();
         assert_eq!(names.len(), 9);
-        for expression in all {
+        for expression in all_expressions {
             for trips in [0, 1, 3] {
                 (expression.plain)(trips);
                 (expression.opaque)(trips);

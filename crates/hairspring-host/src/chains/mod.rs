@@ -113,13 +113,14 @@ mod tests {
 
     #[test]
     fn every_required_role_has_exactly_one_chain() {
-        let all = chains();
+        let all_chains = chains();
         for role in LATTICE.into_iter().chain(CONTROLS).chain([RULER]) {
             assert!(
-                all.is_empty() || all.iter().filter(|chain| chain.role == role).count() == 1,
+                all_chains.is_empty()
+                    || all_chains.iter().filter(|chain| chain.role == role).count() == 1,
                 "{role:?}"
             );
-            assert!(all.is_empty() || role_of(name(role)) == Some(role), "{role:?}");
+            assert!(all_chains.is_empty() || role_of(name(role)) == Some(role), "{role:?}");
         }
     }
 

@@ -9,7 +9,7 @@ use super::{Chain, InitBody};
 
 /// All chains. The first is the ruler.
 pub fn chains() -> Vec<Chain> {
-    let mut all = vec![
+    let mut all_chains = vec![
         chain!(xmm_reg, Multiply, "imul", "imul {a}, {c}"),
         chain!(xmm_reg, Simple, "xor", "xor {a}, {c}"),
         chain!(xmm_reg, Add, "add", "add {a}, {c}"),
@@ -28,9 +28,9 @@ pub fn chains() -> Vec<Chain> {
         chain!(xmm_reg, TwoSimples, "xor+xor", "xor {a}, {c}\nxor {a}, {c}"),
     ];
     if std::arch::is_x86_feature_detected!("popcnt") {
-        all.insert(4, chain!(xmm_reg, CountBits, "popcnt", "popcnt {a}, {a}"));
+        all_chains.insert(4, chain!(xmm_reg, CountBits, "popcnt", "popcnt {a}, {a}"));
     }
-    all
+    all_chains
 }
 
 /// All pairs.

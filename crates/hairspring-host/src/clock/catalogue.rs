@@ -14,13 +14,13 @@ pub fn catalogue() -> Vec<(Clock, std::result::Result<(), String>)> {
 /// [`Error::ClockUnavailable`] with the reason and the available clocks, or an error of
 /// [`Clock::ready`].
 pub fn find(name: &str) -> Result<Clock> {
-    let all = catalogue();
-    let available: Vec<&str> = all
+    let all_clocks = catalogue();
+    let available: Vec<&str> = all_clocks
         .iter()
         .filter(|(_, available)| available.is_ok())
         .map(|(clock, _)| clock.name)
         .collect();
-    let reason = match all.iter().find(|(clock, _)| clock.name == name) {
+    let reason = match all_clocks.iter().find(|(clock, _)| clock.name == name) {
         Some((clock, Ok(()))) => return clock.ready().map(|()| *clock),
         Some((_, Err(reason))) => reason.clone(),
         None => "there is no clock of this name".to_owned(),

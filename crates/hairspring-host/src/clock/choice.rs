@@ -165,8 +165,8 @@ mod tests {
         let choice = choose([(counter("cycles", os::wall_ns), Ok(())), monotonic()]);
         assert_eq!((choice.seated.name, choice.steady.name), ("cycles", "monotonic"));
         assert!(choice.passed_over.is_empty());
-        let other = (counter("other", fake::read), Err("no module".to_owned()));
-        let choice = choose([(counter("cycles", os::wall_ns), Ok(())), other, monotonic()]);
+        let other_counter = (counter("other", fake::read), Err("no module".to_owned()));
+        let choice = choose([(counter("cycles", os::wall_ns), Ok(())), other_counter, monotonic()]);
         assert_eq!(
             (choice.seated.name, choice.passed_over.len()),
             ("cycles", 0),
@@ -204,13 +204,13 @@ mod tests {
     fn a_clock_of_the_thread_is_no_default() {
         let thread =
             Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("thread", "", os::wall_ns) };
-        let found = choose([(thread, Ok(())), monotonic()]);
-        assert_eq!(found.seated.name, "monotonic");
+        let choice = choose([(thread, Ok(())), monotonic()]);
+        assert_eq!(choice.seated.name, "monotonic");
         assert!(
-            found.passed_over[0].1.contains("waits")
-                && found.passed_over[0].1.contains("--clock thread"),
+            choice.passed_over[0].1.contains("waits")
+                && choice.passed_over[0].1.contains("--clock thread"),
             "{:?}",
-            found.passed_over
+            choice.passed_over
         );
     }
 

@@ -107,7 +107,7 @@ pub fn advance(time: u64) {
 /// Advances the clock by a time and by the interruptions in it.
 fn pass(time: u64) {
     let Noise { period, stolen, .. } = SETTINGS.get().noise;
-    let taken = match (time + period).checked_sub(UNTIL_STOLEN.get()) {
+    let stolen_time = match (time + period).checked_sub(UNTIL_STOLEN.get()) {
         Some(over) if period > 0 => {
             UNTIL_STOLEN.set(period - over % period);
             over / period * stolen
@@ -117,11 +117,11 @@ fn pass(time: u64) {
             0
         }
     };
-    FAKE_TIME.set(FAKE_TIME.get().wrapping_add(time + taken));
+    FAKE_TIME.set(FAKE_TIME.get().wrapping_add(time + stolen_time));
 }
 
-fn up_to(most: u64) -> u64 {
-    if most == 0 { 0 } else { RANDOM.with_borrow_mut(|random| random.u64(0..=most)) }
+fn up_to(most_time: u64) -> u64 {
+    if most_time == 0 { 0 } else { RANDOM.with_borrow_mut(|random| random.u64(0..=most_time)) }
 }
 
 /// Reads the fake clock; half of the time of a read passes before the reading and half after it.

@@ -134,10 +134,10 @@ fn cluster_distance(values: &[(u64, usize)], divisor: u64) -> Option<u64> {
         cluster.iter().map(|(value, count)| *value as f64 * *count as f64).sum::<f64>()
             / weight(cluster)
     };
-    let least = RARE_CLUSTER * weight(values);
+    let least_weight = RARE_CLUSTER * weight(values);
     let centers: Vec<f64> = clusters
         .iter()
-        .filter(|cluster| weight(cluster) > least)
+        .filter(|cluster| weight(cluster) > least_weight)
         .map(|cluster| center(cluster))
         .collect();
     let nearest = centers.windows(2).map(|pair| pair[1] - pair[0]).min_by(f64::total_cmp)?;
@@ -155,9 +155,9 @@ mod tests {
     fn quantum_of_a_coarse_clock_is_found() {
         for quantum in [26, 1_000] {
             fake::set(fake::Settings { quantum, per_read: 37, ..fake::Settings::default() });
-            let found = granularity(&fake::clock(64));
-            assert_eq!(found.quantum, quantum);
-            assert!((found.back_to_back_mean - 37.0).abs() < 1.0);
+            let granularity = granularity(&fake::clock(64));
+            assert_eq!(granularity.quantum, quantum);
+            assert!((granularity.back_to_back_mean - 37.0).abs() < 1.0);
         }
     }
 
@@ -170,9 +170,9 @@ mod tests {
             bits: 16,
             ..fake::Settings::default()
         });
-        let found = granularity(&fake::clock(16));
-        assert_eq!((found.quantum, found.backward), (2, 0));
-        assert!((found.back_to_back_mean - 37.0).abs() < 0.1, "{found:?}");
+        let granularity = granularity(&fake::clock(16));
+        assert_eq!((granularity.quantum, granularity.backward), (2, 0));
+        assert!((granularity.back_to_back_mean - 37.0).abs() < 0.1, "{granularity:?}");
     }
 
     #[test]

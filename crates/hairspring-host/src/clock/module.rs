@@ -27,7 +27,7 @@ pub enum Loss {
 #[derive(Debug)]
 pub struct CounterWatch {
     device: File,
-    seen: Option<String>,
+    seen_line: Option<String>,
 }
 
 impl CounterWatch {
@@ -37,8 +37,8 @@ impl CounterWatch {
     }
 
     pub(crate) fn of(device: &Path) -> Option<CounterWatch> {
-        let mut watch = CounterWatch { device: File::open(device).ok()?, seen: None };
-        watch.seen = watch.line();
+        let mut watch = CounterWatch { device: File::open(device).ok()?, seen_line: None };
+        watch.seen_line = watch.line();
         Some(watch)
     }
 
@@ -50,8 +50,8 @@ impl CounterWatch {
     /// What happened to the counter since the last call or the start.
     pub fn loss(&mut self) -> Option<Loss> {
         let now = self.line();
-        let before = std::mem::replace(&mut self.seen, now);
-        match (before, self.seen.as_deref()) {
+        let before = std::mem::replace(&mut self.seen_line, now);
+        match (before, self.seen_line.as_deref()) {
             (Some(before), Some(now)) if now.contains(COUNTER_ON) => changed(&before, now),
             _ => Some(Loss::Taken),
         }
@@ -100,7 +100,7 @@ fn divisor(text: &str) -> f64 {
 /// The reason, with what the module says.
 #[cfg(any(target_arch = "aarch64", target_arch = "arm"))]
 pub fn is_free() -> Result<(), String> {
-    CounterWatch::start().and_then(|watch| watch.seen).map_or(Ok(()), |line| free(&line))
+    CounterWatch::start().and_then(|watch| watch.seen_line).map_or(Ok(()), |line| free(&line))
 }
 
 #[cfg(any(test, target_arch = "aarch64", target_arch = "arm"))]
@@ -182,10 +182,10 @@ mod tests {
         pin(allowed_cpus()[0]).unwrap();
         let cpu = allowed_cpus()[0];
         let path = std::env::temp_dir().join(format!("hairspring-module-{}", std::process::id()));
-        let says = |what: &str| {
+        let says = |counter_state: &str| {
             std::fs::write(
                 &path,
-                format!("one tick in 1 cycles, wraps added up every 1000 ms\ncpu {cpu}: {what}\n"),
+                format!("one tick in 1 cycles, wraps added up every 1000 ms\ncpu {cpu}: {counter_state}\n"),
             )
             .unwrap()
         };

@@ -282,8 +282,8 @@ fn wall_step_ns() -> f64 {
 fn uninterrupted(stretches: &[Working]) -> Working {
     let any_intact = stretches.iter().any(|stretch| stretch.is_intact);
     let counted = || stretches.iter().filter(|stretch| stretch.is_intact || !any_intact);
-    let least = counted().map(|stretch| stretch.at_least()).fold(0.0, f64::max);
-    let alike: Vec<&Working> = counted().filter(|stretch| stretch.at_most() >= least).collect();
+    let least_hz = counted().map(|stretch| stretch.at_least()).fold(0.0, f64::max);
+    let alike: Vec<&Working> = counted().filter(|stretch| stretch.at_most() >= least_hz).collect();
     let weight = |stretch: &Working| stretch.doubt.max(f64::EPSILON).powi(-2);
     let weights: f64 = alike.iter().map(|stretch| weight(stretch)).sum();
     let sum: f64 = alike.iter().map(|stretch| weight(stretch) * stretch.hz).sum();
@@ -412,14 +412,14 @@ mod tests {
 
     #[test]
     fn work_takes_about_the_time_that_is_asked_for() {
-        let least = (0..20).map(|_| {
+        let work_times = (0..20).map(|_| {
             let steps = steps_of(1_000_000);
             let begin = os::wall_ns();
             work(steps);
             os::wall_ns() - begin
         });
-        let least = least.min().unwrap();
-        assert!((300_000..2_000_000).contains(&least), "{least}");
+        let least_time = work_times.min().unwrap();
+        assert!((300_000..2_000_000).contains(&least_time), "{least_time}");
     }
 
     fn working(hz: f64, doubt: f64, is_intact: bool) -> Working {

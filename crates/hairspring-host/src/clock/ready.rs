@@ -30,11 +30,11 @@ impl Clock {
     /// # Errors
     /// [`Error::Refused`] if it cannot be enabled or does not count.
     pub fn ready(&self) -> Result<()> {
-        let what = || format!("clock `{}` cannot be used", self.name);
+        let failure = || format!("clock `{}` cannot be used", self.name);
         if let Some(enable) = self.enable {
-            enable().map_err(|reason| Error::Refused { what: what(), reason })?;
+            enable().map_err(|reason| Error::Refused { what: failure(), reason })?;
         }
-        let refused = |reason| Error::Refused { what: what(), reason };
+        let refused = |reason| Error::Refused { what: failure(), reason };
         if arch::attempt(|| stands_still(self)).map_err(refused)? {
             let reason = format!(
                 "it exists, but it does not count: it read {} for {} ms; another program or the \
@@ -42,7 +42,7 @@ impl Clock {
                 (self.read)(),
                 PATIENCE_NS / 1_000_000
             );
-            return Err(Error::Refused { what: what(), reason });
+            return Err(Error::Refused { what: failure(), reason });
         }
         Ok(())
     }

@@ -166,7 +166,7 @@ mod tests {
             return;
         };
         // A thread of its own, because it is bound.
-        let seen = std::thread::spawn(move || {
+        let watching_thread = std::thread::spawn(move || {
             pin(first).unwrap();
             let mut watch =
                 CoreWatch::start(&Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) })
@@ -175,7 +175,7 @@ mod tests {
             pin(last).unwrap();
             [same, watch.belongs(), watch.belongs()]
         });
-        let [same, moved, again] = seen.join().unwrap();
+        let [same, moved, again] = watching_thread.join().unwrap();
         assert_eq!((same, again), (Ok(()), Ok(())));
         let expected = format!("from CPU {first} to CPU {last}");
         assert!(first == last || moved.unwrap_err().contains(&expected));
@@ -206,7 +206,7 @@ mod tests {
         let _alone = crate::thread::alone();
         let cpus = allowed_cpus();
         let &[first, .., last] = cpus.as_slice() else { return };
-        let seen = std::thread::spawn(move || {
+        let watching_thread = std::thread::spawn(move || {
             let mut watch =
                 CoreWatch::start(&Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) })
                     .unwrap();
@@ -215,7 +215,7 @@ mod tests {
             pin(away).and_then(|()| pin(back)).unwrap();
             watch.belongs()
         });
-        assert!(seen.join().unwrap().is_err());
+        assert!(watching_thread.join().unwrap().is_err());
     }
 
     #[test]

@@ -47,14 +47,14 @@ fn header(path: &'static str) -> Made {
 #[test]
 fn generated_files_agree_with_the_tables() {
     let table = read("crates/hairspring-core/src/design/table.rs");
-    let all = [
+    let made_files = [
         Made { path: "crates/hairspring-core/src/design/each.rs", text: rust::each() },
         Made { path: "crates/hairspring-macros/src/design.rs", text: rust::copy(&table) },
         Made { path: "spec/rows.json", text: json::rows() },
         header("probe/hairspring.h"),
     ];
     let mut outdated = Vec::new();
-    for made in &all {
+    for made in &made_files {
         if std::env::var_os("UPDATE_EXPECT").is_some() {
             std::fs::write(root().join(made.path), &made.text).unwrap();
         }

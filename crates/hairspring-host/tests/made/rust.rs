@@ -6,7 +6,7 @@ use hairspring_core::design::table::{BLOCKS, CHECKS, CLOSURE_COPIES, LINE, PLANE
 /// Macros that call another one for each row.
 pub fn each() -> String {
     let closure: Vec<u32> = LINE.into_iter().filter(|copies| *copies <= CLOSURE_COPIES).collect();
-    let one = |rows: &[u32]| rows.iter().map(u32::to_string).collect::<Vec<_>>();
+    let row_numbers = |rows: &[u32]| rows.iter().map(u32::to_string).collect::<Vec<_>>();
     let two =
         |rows: &[(u32, u32)]| rows.iter().map(|(a, b)| format!("{a}, {b}")).collect::<Vec<_>>();
     [
@@ -15,17 +15,21 @@ pub fn each() -> String {
             "The rows of the table for code that is repeated straight-line by macros. Generated \
              from `table.rs`: change it there.",
         ),
-        each_of("for_line", "rows without an init, called with the number of bodies", &one(&LINE)),
+        each_of(
+            "for_line",
+            "rows without an init, called with the number of bodies",
+            &row_numbers(&LINE),
+        ),
         each_of(
             "for_closure_line",
             "the rows of [`for_line`](crate::for_line) that closures use",
-            &one(&closure),
+            &row_numbers(&closure),
         ),
         each_of(
             "for_blocks",
             "rows without an init that run a block several times, called with the copies in the \
              block",
-            &one(&BLOCKS),
+            &row_numbers(&BLOCKS),
         ),
         each_of(
             "for_plane",
@@ -41,10 +45,11 @@ pub fn each() -> String {
     .concat()
 }
 
-fn each_of(name: &str, what: &str, rows: &[String]) -> String {
+fn each_of(name: &str, purpose: &str, rows: &[String]) -> String {
     let calls: Vec<String> = rows.iter().map(|row| format!("        $row!({row}),\n")).collect();
     let calls = calls.concat();
-    let says = comment("///", &format!("An array of the results of the macro `$row` for {what}."));
+    let says =
+        comment("///", &format!("An array of the results of the macro `$row` for {purpose}."));
     format!(
         "\n{says}#[macro_export]\n#[rustfmt::skip]\nmacro_rules! {name} {{\n    \
          ($row:ident) => {{ [\n{calls}    ] }};\n}}\n"

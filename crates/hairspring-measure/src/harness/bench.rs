@@ -89,9 +89,9 @@ impl Bench {
     /// in parts per million). A single experiment has no spread: its interval includes the rest,
     /// and its level is 0. `None` without experiments.
     pub fn trip(&self, level: f64, rate_ppm: f64) -> Option<Estimate> {
-        let found = self.trip_ns.median(level).or_else(|| self.trip_ns.alone())?;
-        let off = RATE_SIGMAS * rate_ppm * 1e-6 * found.value.abs();
-        Some(Estimate { low: found.low - off, high: found.high + off, ..found })
+        let trip = self.trip_ns.median(level).or_else(|| self.trip_ns.alone())?;
+        let off = RATE_SIGMAS * rate_ppm * 1e-6 * trip.value.abs();
+        Some(Estimate { low: trip.low - off, high: trip.high + off, ..trip })
     }
 
     /// The shortest time of a trip in nanoseconds, without the timing overhead `timing_ns` but with

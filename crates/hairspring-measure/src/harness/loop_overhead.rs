@@ -105,8 +105,8 @@ impl Harness {
         run: &mut dyn FnMut(LoopRow),
     ) -> Result<LoopOverhead> {
         let window_ns = WINDOW_NS.max((WINDOW_QUANTA * self.quantum_ns).min(MOST_WINDOW_NS));
-        let mut one = |trips| run(LoopRow { copies: 1, trips });
-        let body: &mut Body = &mut one;
+        let mut one_copy = |trips| run(LoopRow { copies: 1, trips });
+        let body: &mut Body = &mut one_copy;
         let trips = self.experiment(window_ns, 1, body)?.trips;
         let (pair, empty) = (two_equations(trips), alone(trips));
         let quantum = self.quantum_ns / self.ns_per_tick;
@@ -126,9 +126,9 @@ impl Harness {
         // Loops do not fail; otherwise the tables would be too short to be solved, which is an
         // error below.
         ran.unwrap_or_default();
-        let found =
+        let loop_ns =
             |table: &Table| loop_ticks(table, level).map(|ticks| ticks.scaled(self.ns_per_tick));
-        Ok(LoopOverhead { by_two_equations_ns: found(&bodies)?, alone_ns: found(&nothing)? })
+        Ok(LoopOverhead { by_two_equations_ns: loop_ns(&bodies)?, alone_ns: loop_ns(&nothing)? })
     }
 }
 

@@ -33,8 +33,13 @@ fn time_needed_grows_with_the_quantum() {
     for (quantum, window_ns, proven) in
         [(1, 5e6, true), (1_000, 5e6, true), (40_000, 5e7, true), (10 * MS, 1e9, false)]
     {
-        let found = harness(quantum, Noise::default()).enough(f64::INFINITY, &mut work).unwrap();
-        assert_eq!((found.window_ns, found.proven), (window_ns, proven), "quantum {quantum}");
+        let enough_time =
+            harness(quantum, Noise::default()).enough(f64::INFINITY, &mut work).unwrap();
+        assert_eq!(
+            (enough_time.window_ns, enough_time.proven),
+            (window_ns, proven),
+            "quantum {quantum}"
+        );
         // The window from the quantum is never longer than the one that the paper's check accepts.
         assert!(resolution_window_ns(quantum as f64, ACCURACY) <= window_ns, "quantum {quantum}");
     }
@@ -42,9 +47,9 @@ fn time_needed_grows_with_the_quantum() {
 
 #[test]
 fn quantum_of_10_ms_needs_a_second_by_both_methods() {
-    let found = harness(10 * MS, Noise::default()).enough(f64::INFINITY, &mut work).unwrap();
-    assert_eq!(found.trials.len(), 4);
-    assert_eq!(found.window_ns, resolution_window_ns(10.0 * MS as f64, ACCURACY));
+    let enough_time = harness(10 * MS, Noise::default()).enough(f64::INFINITY, &mut work).unwrap();
+    assert_eq!(enough_time.trials.len(), 4);
+    assert_eq!(enough_time.window_ns, resolution_window_ns(10.0 * MS as f64, ACCURACY));
 }
 
 #[test]
@@ -52,8 +57,8 @@ fn noise_is_mistaken_for_a_coarse_clock() {
     // Another process takes 1 ms of every 4: no interval repeats within 0.1 %, although the clock
     // is perfect.
     let noise = Noise { period: 3 * MS, stolen: MS, ..Noise::default() };
-    let found = harness(1, noise).enough(f64::INFINITY, &mut work).unwrap();
-    assert_eq!((found.window_ns, found.proven), (LAST_WINDOW_NS, false));
+    let enough_time = harness(1, noise).enough(f64::INFINITY, &mut work).unwrap();
+    assert_eq!((enough_time.window_ns, enough_time.proven), (LAST_WINDOW_NS, false));
     // A noise of 100 parts per million is less than the tolerance.
     assert!(
         harness(1, Noise { work_ppm: 100, ..Noise::default() })
@@ -112,11 +117,12 @@ fn timing_overhead_is_the_time_of_a_read() {
         (1_000, Noise::default()),
         (1, Noise { read: 20, ..Noise::default() }),
     ] {
-        let found = harness(quantum, noise).timing_overhead(5e6).unwrap();
-        let (median, truth) = (found.trip_ns.median(0.95).unwrap(), 40.0 + noise.read as f64 / 2.0);
+        let overhead = harness(quantum, noise).timing_overhead(5e6).unwrap();
+        let (median, truth) =
+            (overhead.trip_ns.median(0.95).unwrap(), 40.0 + noise.read as f64 / 2.0);
         assert!((median.value - truth).abs() < 0.05, "quantum {quantum}: {median:?}");
         assert!(median.high - median.low < 0.2 && median.level > 0.95);
-        assert_eq!(found.timed.len(), 11);
+        assert_eq!(overhead.timed.len(), 11);
     }
 }
 
@@ -125,8 +131,10 @@ fn several_experiments_give_a_median_with_an_interval_and_a_minimum() {
     // Another process takes 3 ms of every 103 ms, so it disturbs some intervals of 5 ms, but not
     // most of them.
     let noise = Noise { period: 100 * MS, stolen: 3 * MS, work_ppm: 2_000, ..Noise::default() };
-    let found = harness(1_000, noise).bench(&Settings::for_window(5e6), &mut work).unwrap();
-    let (median, minimum) = (found.trip_ns.median(0.95).unwrap(), found.trip_ns.minimum().unwrap());
+    let measured_bench =
+        harness(1_000, noise).bench(&Settings::for_window(5e6), &mut work).unwrap();
+    let (median, minimum) =
+        (measured_bench.trip_ns.median(0.95).unwrap(), measured_bench.trip_ns.minimum().unwrap());
     assert!(
         (700.0..701.5).contains(&median.value) && median.low <= median.value && median.high < 710.0,
         "{median:?}"
@@ -136,10 +144,10 @@ fn several_experiments_give_a_median_with_an_interval_and_a_minimum() {
 
 #[test]
 fn long_interval_is_measured_once_without_a_spread() {
-    let found =
+    let measured_bench =
         harness(10 * MS, Noise::default()).bench(&Settings::for_window(1e9), &mut work).unwrap();
-    assert_eq!(found.timed.len(), 1);
-    assert!(found.trip_ns.median(0.95).is_none());
+    assert_eq!(measured_bench.timed.len(), 1);
+    assert!(measured_bench.trip_ns.median(0.95).is_none());
     let asked = Settings { experiments: 11, ..Settings::for_window(1e9) };
     let median = harness(10 * MS, Noise::default())
         .bench(&asked, &mut work)
@@ -167,9 +175,12 @@ fn loops(harness: &Harness, rounds: u32) -> (Solution, [f64; 4]) {
             table.push_flagged(*id, round, raw.ticks as f64, raw.flags);
         }
     }
-    let one = harness.time(2_000, &mut |trips| fake::advance(trips * 13)).interval_ns;
-    let two = harness.time(2_000, &mut |trips| fake::advance(trips * 22)).interval_ns;
-    (solve(&table, series, &Options::default()).unwrap(), [one, 2_000.0, two, 2_000.0])
+    let interval_of_one = harness.time(2_000, &mut |trips| fake::advance(trips * 13)).interval_ns;
+    let interval_of_two = harness.time(2_000, &mut |trips| fake::advance(trips * 22)).interval_ns;
+    (
+        solve(&table, series, &Options::default()).unwrap(),
+        [interval_of_one, 2_000.0, interval_of_two, 2_000.0],
+    )
 }
 
 #[test]
@@ -211,15 +222,17 @@ fn overheads_are_subtracted_and_their_uncertainty_is_kept() {
     };
     let overheads = Overheads { timing_ns: about(40.0, 4.0), loop_ns: about(4.0, 0.5) };
     let settings = Settings { overheads, ..Settings::for_window(1e5) };
-    let found = clock
+    let median_trip = clock
         .bench(&settings, &mut |trips| fake::advance(trips * 13))
         .unwrap()
         .trip_ns
         .median(0.95)
         .unwrap();
     assert!(
-        (found.value - 9.0).abs() < 1e-6 && found.contains(9.5) && !found.contains(9.6),
-        "{found:?}"
+        (median_trip.value - 9.0).abs() < 1e-6
+            && median_trip.contains(9.5)
+            && !median_trip.contains(9.6),
+        "{median_trip:?}"
     );
     // The subtracted overhead may be too large; the result is not clamped.
     let less = clock
@@ -309,11 +322,11 @@ fn overhead_of(hidden: u64) -> LoopOverhead {
 
 #[test]
 fn the_overhead_of_a_loop_is_measured_with_bodies_and_alone() {
-    let found = overhead_of(0);
+    let overhead = overhead_of(0);
     assert!(
-        (found.by_two_equations_ns.value - 4.0).abs() < 0.05
-            && (found.alone_ns.value - 4.0).abs() < 0.05,
-        "{found:?}"
+        (overhead.by_two_equations_ns.value - 4.0).abs() < 0.05
+            && (overhead.alone_ns.value - 4.0).abs() < 0.05,
+        "{overhead:?}"
     );
     let hidden = overhead_of(4);
     assert!(hidden.by_two_equations_ns.value.abs() < 0.05, "{hidden:?}");

@@ -23,9 +23,9 @@ impl<F: FnMut(LoopRow)> Rig for Loops<F> {
     }
 
     fn run(&mut self, row: usize) -> u64 {
-        let wanted = self.rows[row];
+        let wanted_row = self.rows[row];
         let start = (self.now)();
-        (self.run)(wanted);
+        (self.run)(wanted_row);
         (self.now)().wrapping_sub(start)
     }
 }

@@ -167,9 +167,9 @@ impl Rounds {
 
     /// Watches for pauses of the CPU for a time, if there is a clock for guards.
     pub fn watch(&mut self, time: Duration, elapsed: &dyn Fn() -> Duration) {
-        let seen =
+        let seen_pauses =
             self.guard.map(|now| watch::pauses(now, self.width, self.quantum, time, elapsed));
-        self.pauses.add(seen.unwrap_or_default());
+        self.pauses.add(seen_pauses.unwrap_or_default());
     }
 
     /// The pauses that were seen since the last call.
@@ -206,8 +206,8 @@ impl Rounds {
 
     /// Runs a row before it is measured, and returns about how many ticks it takes.
     fn warm(&mut self, rig: &mut impl Rig, row: usize) -> u64 {
-        let known = self.shortest[row].ticks();
-        let runs = match known {
+        let known_ticks = self.shortest[row].ticks();
+        let runs = match known_ticks {
             Some(MOST_WARM_TICKS..) => 0,
             Some(MOST_HOT_TICKS..) => 1,
             _ => rig.runs_before(row),
@@ -220,7 +220,8 @@ impl Rounds {
             shortest = Some(shortest.map_or(ticks, |shortest: i64| shortest.min(ticks)));
             run += 1;
         }
-        known.unwrap_or_else(|| shortest.and_then(|ticks| u64::try_from(ticks).ok()).unwrap_or(0))
+        known_ticks
+            .unwrap_or_else(|| shortest.and_then(|ticks| u64::try_from(ticks).ok()).unwrap_or(0))
     }
 
     fn reading(&mut self, rig: &mut impl Rig, row: usize, watch: bool) -> Raw {
@@ -270,10 +271,10 @@ fn guarded(now: ReadFn, width: Width, run: impl FnOnce() -> u64) -> (u64, Option
     let (first, second) = (now(), now());
     let ticks = run();
     let (third, fourth) = (now(), now());
-    let both = width
+    let ticks_of_both = width
         .wrapped(second.wrapping_sub(first))
         .saturating_add(width.wrapped(fourth.wrapping_sub(third)));
-    (ticks, u32::try_from(both).ok().and_then(NonZeroU32::new))
+    (ticks, u32::try_from(ticks_of_both).ok().and_then(NonZeroU32::new))
 }
 
 #[cfg(test)]

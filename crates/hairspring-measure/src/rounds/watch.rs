@@ -29,14 +29,14 @@ pub fn pauses(
     first.sort_unstable();
     // Most steps of a coarse clock are 0, and the others a quantum.
     let usual = first[READS / 2].max(quantum).max(1);
-    let mut seen = Pauses::default();
+    let mut seen_pauses = Pauses::default();
     for _ in 0..MOST_LOOKS {
-        seen.add(in_steps(&steps(now, width), usual));
+        seen_pauses.add(in_steps(&steps(now, width), usual));
         if elapsed().saturating_sub(begin) >= time {
             break;
         }
     }
-    seen
+    seen_pauses
 }
 
 /// Times from one read of the clock to the next.
@@ -51,19 +51,19 @@ fn steps(now: ReadFn, width: Width) -> [u64; READS] {
 }
 
 fn in_steps(steps: &[u64], usual: u64) -> Pauses {
-    let (mut seen, mut longer) = (Pauses::default(), 0);
+    let (mut seen_pauses, mut longer_steps) = (Pauses::default(), 0);
     for step in steps {
         if *step >= OTHER_PROCESS * usual {
-            longer += 1;
+            longer_steps += 1;
             continue;
         }
-        seen.watched += *step as f64;
+        seen_pauses.watched += *step as f64;
         if *step > PAUSE * usual {
-            seen.lost += (*step - usual) as f64;
-            seen.number += 1;
+            seen_pauses.lost += (*step - usual) as f64;
+            seen_pauses.number += 1;
         }
     }
-    Pauses { longer: Some(longer), ..seen }
+    Pauses { longer: Some(longer_steps), ..seen_pauses }
 }
 
 #[cfg(test)]
@@ -106,22 +106,22 @@ mod tests {
         extern "C" fn now() -> u64 {
             READ.fetch_add(12, Ordering::Relaxed) / 1_000 * 1_000
         }
-        let seen =
+        let seen_pauses =
             pauses(now, Width::bits(64), 1_000, Duration::from_millis(1), &|| Duration::ZERO);
-        assert!(seen.watched > 1e6 && seen.number == 0, "{seen:?}");
+        assert!(seen_pauses.watched > 1e6 && seen_pauses.number == 0, "{seen_pauses:?}");
     }
 
     #[test]
     fn the_clock_is_watched_for_the_time() {
         let (clock, begin) = (default_clock(), Instant::now());
-        let seen =
+        let seen_pauses =
             pauses(clock.read, clock.width, 1, Duration::from_millis(5), &|| begin.elapsed());
         pauses(clock.read, clock.width, 1, Duration::from_millis(5), &|| Duration::ZERO);
         assert!(
             begin.elapsed() >= Duration::from_millis(5)
-                && seen.watched > 0.0
-                && seen.lost < seen.watched,
-            "{seen:?}"
+                && seen_pauses.watched > 0.0
+                && seen_pauses.lost < seen_pauses.watched,
+            "{seen_pauses:?}"
         );
     }
 }

@@ -82,11 +82,11 @@ impl Seating {
 /// # Errors
 /// If every CPU has its own.
 pub fn counts_alike(clock: &Clock) -> Result<()> {
-    let what = || format!("clock `{}` cannot be used", clock.name);
+    let failure = || format!("clock `{}` cannot be used", clock.name);
     let reason = "every CPU has its own, and the thread is not bound to one: name another clock, \
                   or a CPU for code that runs other threads";
     match clock.counts {
-        CountsWhen::WhileCoreRuns => Err(Error::Refused { what: what(), reason: reason.into() }),
+        CountsWhen::WhileCoreRuns => Err(Error::Refused { what: failure(), reason: reason.into() }),
         CountsWhen::Always | CountsWhen::WhileThreadRuns | CountsWhen::WhileProcessRuns => Ok(()),
     }
 }
@@ -141,15 +141,18 @@ impl Home {
 
     /// Whether other threads took clearly more than before the code ran. More than all CPUs have is
     /// time from before, which the system has only now counted.
-    fn sees(&self, taken: &OtherThreadsTime) -> bool {
-        let share = taken.share();
-        let is_much = taken.processor >= LEAST_TIME && taken.share_of_work() > MUCH_SHARE;
+    fn sees(&self, time_of_others: &OtherThreadsTime) -> bool {
+        let share = time_of_others.share();
+        let is_much =
+            time_of_others.processor >= LEAST_TIME && time_of_others.share_of_work() > MUCH_SHARE;
         is_much && share > CLEARLY_MORE * self.usual && share <= self.cpus as f64
     }
 
     /// Whether other threads worked, and not so much that they are surely the code's.
-    fn is_unclear(&self, taken: &OtherThreadsTime) -> bool {
-        self.seating != Seating::Threads && taken.processor >= LEAST_TIME && !self.sees(taken)
+    fn is_unclear(&self, time_of_others: &OtherThreadsTime) -> bool {
+        self.seating != Seating::Threads
+            && time_of_others.processor >= LEAST_TIME
+            && !self.sees(time_of_others)
     }
 }
 
@@ -208,12 +211,12 @@ impl TimedThread {
             let begin = Instant::now();
             run()?;
             longest = longest.max(begin.elapsed());
-            let mut taken = self.look(false);
-            if taken.processor < LEAST_TIME && self.threads.is_none() {
+            let mut time_of_others = self.look(false);
+            if time_of_others.processor < LEAST_TIME && self.threads.is_none() {
                 before.wait_for_others(LONG_ENDING);
-                taken = self.look(false);
+                time_of_others = self.look(false);
             }
-            if !self.home.is_unclear(&taken) || first.elapsed() > FIRST_TIME {
+            if !self.home.is_unclear(&time_of_others) || first.elapsed() > FIRST_TIME {
                 break;
             }
         }
@@ -240,9 +243,9 @@ impl TimedThread {
         if let Some(seat) = &mut self.seat {
             seat.free_others();
         }
-        let known = self.threads.is_some();
+        let were_known = self.threads.is_some();
         self.look(true);
-        let first = self.threads.is_some() && !known;
+        let first = self.threads.is_some() && !were_known;
         if first && !self.home.is_asked {
             self.seat = None;
         }
@@ -252,16 +255,16 @@ impl TimedThread {
 
     /// Looks at what other threads have taken since the last look, and watches again.
     fn look(&mut self, seated: bool) -> OtherThreadsTime {
-        let taken = std::mem::replace(&mut self.meter, OtherThreadsMeter::start()).taken();
-        if self.home.seating != Seating::Threads && self.home.sees(&taken) {
+        let time_of_others = std::mem::replace(&mut self.meter, OtherThreadsMeter::start()).taken();
+        if self.home.seating != Seating::Threads && self.home.sees(&time_of_others) {
             let threads = self.threads.get_or_insert(Threads {
                 share: 0.0,
                 cpus: self.home.cpus,
                 late: seated,
             });
-            threads.share = threads.share.max(taken.share());
+            threads.share = threads.share.max(time_of_others.share());
         }
-        taken
+        time_of_others
     }
 
     /// Threads that wait for each other have the same priority, even if the timed one has a CPU.

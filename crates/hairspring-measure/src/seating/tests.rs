@@ -144,12 +144,12 @@ fn taken(processor: u64, own_time: u64, elapsed: u64) -> OtherThreadsTime {
 #[test]
 fn threads_that_worked_before_are_not_the_codes() {
     let home = Home { usual: 0.5, cpus: 2, ..home(Seating::Pinned) };
-    let seen = |ms: u64| home.sees(&taken(1_000 * ms, 100_000, 100_000));
-    assert!(!seen(100) && seen(102));
+    let is_seen = |ms: u64| home.sees(&taken(1_000 * ms, 100_000, 100_000));
+    assert!(!is_seen(100) && is_seen(102));
     let quiet = Home { usual: 0.0, ..home.clone() };
-    let seen = |ms: u64| quiet.sees(&taken(1_000 * ms, 100_000, 100_000));
-    assert!(!seen(1) && seen(2));
-    assert!(seen(200) && !seen(201), "two CPUs have no more time");
+    let is_seen = |ms: u64| quiet.sees(&taken(1_000 * ms, 100_000, 100_000));
+    assert!(!is_seen(1) && is_seen(2));
+    assert!(is_seen(200) && !is_seen(201), "two CPUs have no more time");
     assert!(!quiet.sees(&taken(9, 11, 20)) && quiet.sees(&taken(11, 9, 20)));
 }
 
@@ -189,7 +189,7 @@ fn threads_of_the_code_are_freed() {
     thread.sit().unwrap();
     let (go, cpus) = (std::sync::Arc::new(AtomicBool::new(false)), thread.seated().cpu);
     let wait = go.clone();
-    let other = std::thread::spawn(move || {
+    let other_thread = std::thread::spawn(move || {
         while !wait.load(Ordering::Acquire) {
             std::thread::yield_now();
         }
@@ -197,7 +197,7 @@ fn threads_of_the_code_are_freed() {
     });
     thread.has_changed();
     go.store(true, Ordering::Release);
-    assert_eq!(other.join().unwrap(), before);
+    assert_eq!(other_thread.join().unwrap(), before);
     assert_eq!(
         thread.seated().cpu,
         cpus,

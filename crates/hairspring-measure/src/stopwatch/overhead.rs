@@ -50,11 +50,11 @@ const FEWEST_RUNS: usize = 100;
 /// The clock must be ready; its quantum is in ticks.
 pub fn overhead(clock: Clock, quantum: u64, runs: usize, time: Duration) -> Overhead {
     let begin = Instant::now();
-    let mut all = Vec::with_capacity(runs);
-    while all.len() < runs && (all.len() < FEWEST_RUNS || begin.elapsed() < time) {
-        all.push(run(clock));
+    let mut empty_runs = Vec::with_capacity(runs);
+    while empty_runs.len() < runs && (empty_runs.len() < FEWEST_RUNS || begin.elapsed() < time) {
+        empty_runs.push(run(clock));
     }
-    Overhead::from_runs(&all, quantum)
+    Overhead::from_runs(&empty_runs, quantum)
 }
 
 fn run(clock: Clock) -> EmptyRun {

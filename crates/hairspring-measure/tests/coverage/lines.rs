@@ -85,7 +85,7 @@ pub fn run(noise: Noise, quantum: f64, seed: u64) -> Vec<Found> {
     let table = table(noise, quantum, seed);
     let solved = |series| solve(&table, series, &Options::default()).unwrap();
     let (code, again) = (solved(0), solved(1));
-    let one = |estimator, truth, estimate: Estimate| Found {
+    let trusted_result = |estimator, truth, estimate: Estimate| Found {
         estimator,
         truth,
         estimate: Some(estimate),
@@ -94,14 +94,16 @@ pub fn run(noise: Noise, quantum: f64, seed: u64) -> Vec<Found> {
     let between = ratio((&code, &code.components[0]), (&again, &again.components[0]))
         .unwrap()
         .estimate(LEVEL);
-    let mut all =
-        vec![one("line fit", SLOPE, code.components[0].ticks), one("ratio", 1.0, between)];
+    let mut results = vec![
+        trusted_result("line fit", SLOPE, code.components[0].ticks),
+        trusted_result("ratio", 1.0, between),
+    ];
     for method in METHODS {
         // A method without rows of its own shows all; the last one has the most copies.
         let found = (method.measure)(&table, 0, LEVEL).pop().unwrap();
-        all.push(one(method.name, with_overhead(method.name, noise), found.ticks));
+        results.push(trusted_result(method.name, with_overhead(method.name, noise), found.ticks));
     }
-    all
+    results
 }
 
 /// What a method is to find: the slope with the part of the overhead that the method leaves in. A
@@ -147,12 +149,12 @@ pub fn run_unrepeated(totals: Totals, seed: u64) -> Vec<Found> {
         let row = table.row(series, &counts);
         table.push(row, round, exact + 40.0 + noise);
     }
-    let found = solve(&table, series, &Options::default()).unwrap();
-    let one = |at: usize| Found {
+    let solution = solve(&table, series, &Options::default()).unwrap();
+    let result_of = |at: usize| Found {
         estimator: "fit",
         truth: PARTS[at],
-        estimate: Some(found.components[at].ticks),
+        estimate: Some(solution.components[at].ticks),
         is_trusted: true,
     };
-    vec![one(0), one(1)]
+    vec![result_of(0), result_of(1)]
 }

@@ -67,9 +67,9 @@ fn results(group: &Group) -> Vec<Vec<Found>> {
 fn compared(runs: &[Vec<Found>]) -> Vec<Found> {
     let cycles = |run: &Vec<Found>| run.iter().find(|found| found.estimator == "cycles").copied();
     let pair = |pair: &[Vec<Found>]| {
-        let both = cycles(&pair[0]).zip(cycles(&pair[1]));
-        let estimate = both.as_ref().and_then(|(a, b)| apart(&a.estimate?, &b.estimate?));
-        let is_trusted = both.is_some_and(|(a, b)| a.is_trusted && b.is_trusted);
+        let both_cycles = cycles(&pair[0]).zip(cycles(&pair[1]));
+        let estimate = both_cycles.as_ref().and_then(|(a, b)| apart(&a.estimate?, &b.estimate?));
+        let is_trusted = both_cycles.is_some_and(|(a, b)| a.is_trusted && b.is_trusted);
         Found { estimator: COMPARE, truth: 1.0, estimate, is_trusted }
     };
     runs.chunks_exact(2).map(pair).collect()
@@ -81,12 +81,13 @@ fn lines_of(group: &Group) -> (String, Vec<String>) {
     let pairs = compared(&runs);
     let (mut lines, mut wrong) = (String::new(), Vec::new());
     for claim in &group.claims {
-        let all = if claim.estimator == COMPARE {
+        let all_results = if claim.estimator == COMPARE {
             pairs.iter().collect()
         } else {
             runs.iter().flatten().collect::<Vec<_>>()
         };
-        let tally = Tally::new(all.into_iter().filter(|found| found.estimator == claim.estimator));
+        let tally =
+            Tally::new(all_results.into_iter().filter(|found| found.estimator == claim.estimator));
         let line = format!("| {} | {} | {} |\n", group.noise, claim.estimator, tally.cells());
         print!("{line}");
         wrong.extend(
@@ -329,10 +330,11 @@ fn intervals_hold_as_often_as_claimed() {
     // runs of each.
     let only = std::env::var("COVERAGE_OF").ok();
     let runs: Option<u64> = std::env::var("COVERAGE_RUNS").ok().and_then(|runs| runs.parse().ok());
-    let mut all = groups();
-    all.iter_mut().for_each(|group| group.runs = runs.unwrap_or(group.runs));
-    let chosen =
-        all.iter().filter(|group| only.as_ref().is_none_or(|only| group.noise.contains(only)));
+    let mut all_groups = groups();
+    all_groups.iter_mut().for_each(|group| group.runs = runs.unwrap_or(group.runs));
+    let chosen = all_groups
+        .iter()
+        .filter(|group| only.as_ref().is_none_or(|only| group.noise.contains(only)));
     let (lines, wrong): (Vec<String>, Vec<Vec<String>>) = chosen.map(lines_of).unzip();
     let wrong = wrong.concat();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -65,8 +65,8 @@ impl Plan {
     /// not meet.
     pub fn after_others(self) -> Plan {
         let clock = |seed| {
-            let found = assess(&self.table(seed), &Question::default()).ok()?;
-            let time = &found.series.first()?.components.first()?.time;
+            let assessment = assess(&self.table(seed), &Question::default()).ok()?;
+            let time = &assessment.series.first()?.components.first()?.time;
             Some(time.cycles.as_ref()?.value / time.ns.as_ref()?.value)
         };
         let clocks: Vec<f64> = (10_000..10_020).filter_map(clock).collect();
@@ -166,8 +166,8 @@ impl Rig for SimulatedRows {
 /// simulation.
 pub fn run_rounds(rounds: &mut Rounds, rows: &mut SimulatedRows, count: u32, table: &mut Table) {
     for _ in 0..count {
-        let own = |raw: Raw| Raw { flags: raw.flags.without(Flags::SWITCHED), ..raw };
-        let readings: Vec<Raw> = rounds.round(rows).into_iter().map(own).collect();
+        let without_switches = |raw: Raw| Raw { flags: raw.flags.without(Flags::SWITCHED), ..raw };
+        let readings: Vec<Raw> = rounds.round(rows).into_iter().map(without_switches).collect();
         table.push(&readings);
     }
 }
@@ -258,8 +258,8 @@ impl Plan {
             estimate,
             is_trusted,
         };
-        let both = code.is_trusted() && again.is_trusted();
-        let mut all = vec![
+        let are_both_trusted = code.is_trusted() && again.is_trusted();
+        let mut results = vec![
             of(
                 "cycles",
                 truth,
@@ -269,14 +269,14 @@ impl Plan {
             of("nanoseconds", ns, time.ns.as_ref().map(|ns| ns.estimate(LEVEL)), code.is_trusted()),
         ];
         if self.placements.0 == 1 && self.offset == 0.0 && self.uneven == 0.0 {
-            all.push(of(
+            results.push(of(
                 "ratio",
                 1.0,
                 assessment.comparisons.first().map(|comparison| comparison.ratio),
-                both,
+                are_both_trusted,
             ));
         }
-        all
+        results
     }
 }
 

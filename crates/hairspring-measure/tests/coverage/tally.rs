@@ -52,8 +52,8 @@ impl Claim {
 
     /// A share of the results is trusted.
     #[must_use]
-    pub const fn trusted(self, least: f64, most: f64) -> Claim {
-        Claim { trusted: (least, most), ..self }
+    pub const fn trusted(self, least_share: f64, most_share: f64) -> Claim {
+        Claim { trusted: (least_share, most_share), ..self }
     }
 }
 
@@ -70,19 +70,19 @@ pub struct Tally {
 
 impl Tally {
     /// Counts the results of an estimator.
-    pub fn new<'f>(all: impl Iterator<Item = &'f Found>) -> Tally {
+    pub fn new<'f>(results: impl Iterator<Item = &'f Found>) -> Tally {
         let mut tally =
             Tally { runs: 0, trusted: 0, held: 0, halves: 0.0, squares: 0.0, errors: 0.0 };
-        for found in all {
+        for result in results {
             tally.runs += 1;
-            if let Some(estimate) = found
+            if let Some(estimate) = result
                 .estimate
-                .filter(|estimate| found.is_trusted && estimate.half_width().is_finite())
+                .filter(|estimate| result.is_trusted && estimate.half_width().is_finite())
             {
-                let error = estimate.value / found.truth - 1.0;
+                let error = estimate.value / result.truth - 1.0;
                 tally.trusted += 1;
-                tally.held += u64::from(estimate.contains(found.truth));
-                tally.halves += estimate.half_width() / found.truth.abs();
+                tally.held += u64::from(estimate.contains(result.truth));
+                tally.halves += estimate.half_width() / result.truth.abs();
                 tally.squares += error * error;
                 tally.errors += error;
             }
@@ -101,13 +101,13 @@ impl Tally {
 
     /// What contradicts a claim.
     pub fn contradictions(&self, claim: &Claim) -> Vec<String> {
-        let share = |name: &str, count: u64, of: u64, (least, most): (f64, f64)| {
-            let fits = at_least(count, of, least) && at_most(count, of, most);
+        let share = |name: &str, count: u64, of: u64, (least_share, most_share): (f64, f64)| {
+            let fits = at_least(count, of, least_share) && at_most(count, of, most_share);
             (!fits).then(|| {
                 format!(
                     "{count} of {of} are {name}, claimed are {:.0} to {:.0} %",
-                    100.0 * least,
-                    100.0 * most
+                    100.0 * least_share,
+                    100.0 * most_share
                 )
             })
         };
@@ -164,7 +164,7 @@ fn at_most(count: u64, of: u64, share: f64) -> bool {
 #[test]
 fn counts_that_chance_does_not_allow_contradict_the_claim() {
     let complaints = |held: u64, runs: u64| -> Vec<String> {
-        let one = |at: u64| {
+        let result_of = |at: u64| {
             // Errors of standard deviation 1 %; the intervals of the others miss.
             let value = 1.0 + 0.01 * if at % 2 == 0 { 1.0 } else { -1.0 };
             let half = if at < held { 0.0196 } else { 0.005 };
@@ -180,7 +180,7 @@ fn counts_that_chance_does_not_allow_contradict_the_claim() {
                 is_trusted: true,
             }
         };
-        let all: Vec<Found> = (0..runs).map(one).collect();
+        let all: Vec<Found> = (0..runs).map(result_of).collect();
         Tally::new(all.iter()).contradictions(&Claim::exact("x"))
     };
     assert!(complaints(1_900, 2_000).is_empty());

@@ -210,8 +210,8 @@ fn variant(value: &str, line: u64) -> Result<Variant> {
 /// many more were too long for a pause.
 fn pauses(value: &str, line: u64) -> Result<Pauses> {
     let needed = || {
-        let needed_numbers = "the time that was watched, the time of all pauses, their number, and perhaps \
-                    that of longer ones";
+        let needed_numbers = "the time that was watched, the time of all pauses, their number, \
+                              and perhaps that of longer ones";
         bad(line, &format!("`pauses` needs {needed_numbers}, as in `520000 24000 12 0`"))
     };
     let mut parts = value.split_whitespace();

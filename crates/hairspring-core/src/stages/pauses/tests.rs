@@ -128,8 +128,8 @@ fn short_rows_and_rare_pauses_are_no_doubt() {
 const FAR_APART: f64 = 140_000.0;
 const LENGTH: f64 = 8_000.0;
 
-/// Rows of one to four copies of a body, beside pauses; `own` is what an evaluation takes beyond
-/// it.
+/// Rows of one to four copies of a body, beside pauses; `own_time` is what an evaluation takes
+/// beyond it.
 fn rows(body: f64, rounds: u32, mut own_time: impl FnMut(&mut Pcg64Mcg) -> f64) -> Observations {
     let mut random = Pcg64Mcg::seed_from_u64(5);
     let mut table = Observations::new(vec!["body".into()]);

@@ -100,16 +100,16 @@ pub fn explain_loss() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the system lets programs read a counter; `what` names it for the reason.
+/// Whether the system lets programs read a counter; `counter_name` names it for the reason.
 #[cfg(any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))]
-fn permission(read: super::ReadFn, what: &str) -> Result<(), String> {
+fn permission(read: super::ReadFn, counter_name: &str) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     return guard::is_permitted(read)
         .then_some(())
-        .ok_or_else(|| format!("the system does not let programs read {what}"));
+        .ok_or_else(|| format!("the system does not let programs read {counter_name}"));
     #[cfg(not(target_os = "linux"))]
     return Err(format!(
-        "whether programs may read {what} is only tried on Linux; {} is not called",
+        "whether programs may read {counter_name} is only tried on Linux; {} is not called",
         read as usize
     ));
 }
@@ -124,22 +124,22 @@ pub fn perf_gives_access() -> bool {
 /// Whether programs may read the cycle counter of ARM on this CPU, and keep it. `perf` is the clock
 /// that perf offers instead.
 #[cfg(all(any(target_arch = "aarch64", target_arch = "arm"), target_os = "linux"))]
-fn cycles_permission(read: super::ReadFn, what: &str, perf: &str) -> Result<(), String> {
+fn cycles_permission(read: super::ReadFn, counter_name: &str, perf: &str) -> Result<(), String> {
     use super::module;
     module::is_free()?;
     if perf_gives_access() && !module::is_loaded() {
         return Err(format!(
-            "programs read {what} with kernel.perf_user_access=1 only while perf lets them, and it \
+            "programs read {counter_name} with kernel.perf_user_access=1 only while perf lets them, and it \
              is perf's: use `{perf}`, or load the module"
         ));
     }
-    permission(read, what).map_err(|reason| format!("{reason}: {}", module::remedy(perf)))
+    permission(read, counter_name).map_err(|reason| format!("{reason}: {}", module::remedy(perf)))
 }
 
 /// Other systems let programs read no cycle counter.
 #[cfg(all(any(target_arch = "aarch64", target_arch = "arm"), not(target_os = "linux")))]
-fn cycles_permission(read: super::ReadFn, what: &str, _: &str) -> Result<(), String> {
-    permission(read, what)
+fn cycles_permission(read: super::ReadFn, counter_name: &str, _: &str) -> Result<(), String> {
+    permission(read, counter_name)
 }
 
 /// There is no assembly for this architecture: only the clocks of the operating system are

@@ -86,8 +86,8 @@ mod here {
         ]
     }
 
-    fn offered(leaf: u32, register: u8, bit: u8, what: &str) -> Result<(), String> {
-        has(leaf, register, bit).then_some(()).ok_or_else(|| format!("the CPU has no {what}"))
+    fn offered(leaf: u32, register: u8, bit: u8, feature: &str) -> Result<(), String> {
+        has(leaf, register, bit).then_some(()).ok_or_else(|| format!("the CPU has no {feature}"))
     }
 
     /// Whether a feature bit of CPUID is set; registers are counted eax 0, ebx 1, ecx 2, edx 3.

@@ -380,12 +380,12 @@ mod tests {
     /// Times of reads with nothing between them, in core cycles.
     fn guards(core: SimulatedCore) -> Vec<f64> {
         let mut simulation = Simulation::new(core, 1);
-        let one = |_| {
+        let time_of_read = |_| {
             simulation.wait(3_000.0);
             let before = simulation.read();
             (simulation.read() - before) as f64 / simulation.rate.0
         };
-        (0..20_000).map(one).collect()
+        (0..20_000).map(time_of_read).collect()
     }
 
     #[test]
@@ -405,13 +405,13 @@ mod tests {
     fn work_takes_its_cycles_on_a_calm_core_and_more_beside_a_co_runner() {
         let per_cycle = |core: SimulatedCore| {
             let mut simulation = Simulation::new(core, 2);
-            let mut one = |_| {
+            let mut time_of_work = |_| {
                 simulation.wait(3_000.0);
                 let before = simulation.now;
                 simulation.execute(500.0, 0.03);
                 (simulation.now - before) / simulation.rate.0 / 500.0
             };
-            let mut all: Vec<f64> = (0..20_001).map(&mut one).collect();
+            let mut all: Vec<f64> = (0..20_001).map(&mut time_of_work).collect();
             *all.select_nth_unstable_by(10_000, f64::total_cmp).1
         };
         assert!((per_cycle(SimulatedCore::CALM) - 1.0).abs() < 1e-9);
@@ -435,17 +435,17 @@ mod tests {
     fn core_clock_stays_at_its_levels() {
         let mut simulation = Simulation::new(SimulatedCore::FAR_LEVELS, 4);
         let mut steps = 0;
-        let mut seen = Vec::new();
+        let mut seen_rates = Vec::new();
         for _ in 0..100_000 {
             let before = simulation.rate.0;
             simulation.wait(2_100.0);
             steps += u32::from(simulation.rate.0 != before);
-            seen.push(simulation.rate.0);
+            seen_rates.push(simulation.rate.0);
         }
         // 100 ms in stays of 8 ms, a third of which step to the same level.
         assert!((3..20).contains(&steps), "{steps}");
         assert!(
-            seen.iter().all(|rate| SimulatedCore::FAR_LEVELS
+            seen_rates.iter().all(|rate| SimulatedCore::FAR_LEVELS
                 .core_ghz
                 .iter()
                 .any(|ghz| 2.1 / ghz == *rate))

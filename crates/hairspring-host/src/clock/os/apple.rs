@@ -22,15 +22,18 @@ unsafe extern "C" {
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     let mut base = Timebase { numerator: 0, denominator: 0 };
     // SAFETY: the pointer is to a live structure of the layout that the call writes.
-    let known = unsafe { mach_timebase_info(&raw mut base) } == 0
+    let is_known = unsafe { mach_timebase_info(&raw mut base) } == 0
         && base.numerator > 0
         && base.denominator > 0;
     let clock = Clock {
-        nominal_hz: known.then(|| 1e9 * f64::from(base.denominator) / f64::from(base.numerator)),
+        nominal_hz: is_known.then(|| 1e9 * f64::from(base.denominator) / f64::from(base.numerator)),
         ordering: Ordering { before: Some("system"), after: None },
         ..Clock::new("mach", "mach_absolute_time", counter)
     };
-    vec![(clock, known.then_some(()).ok_or_else(|| "mach_timebase_info states no rate".to_owned()))]
+    vec![(
+        clock,
+        is_known.then_some(()).ok_or_else(|| "mach_timebase_info states no rate".to_owned()),
+    )]
 }
 
 extern "C" fn counter() -> u64 {

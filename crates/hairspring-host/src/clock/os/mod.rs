@@ -18,25 +18,25 @@ use super::Clock;
 /// All clocks of this system, and those of other systems with the reason why they are not
 /// available.
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
-    let mut all = Vec::new();
+    let mut all_clocks = Vec::new();
     #[cfg(unix)]
-    all.extend(unix::clocks());
+    all_clocks.extend(unix::clocks());
     #[cfg(target_os = "linux")]
-    all.extend(perf::clocks());
+    all_clocks.extend(perf::clocks());
     #[cfg(target_vendor = "apple")]
-    all.extend(apple::clocks());
+    all_clocks.extend(apple::clocks());
     #[cfg(windows)]
-    all.extend(windows::clocks());
+    all_clocks.extend(windows::clocks());
     #[cfg(not(unix))]
-    all.push((
+    all_clocks.push((
         Clock {
             nominal_hz: Some(1e9),
             ..Clock::new("instant", "the standard library's monotonic clock", wall_ns)
         },
         Ok(()),
     ));
-    all.extend(elsewhere::clocks());
-    all
+    all_clocks.extend(elsewhere::clocks());
+    all_clocks
 }
 
 /// The counters of the core that only the system offers, where programs may not read them

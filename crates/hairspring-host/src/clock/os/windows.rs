@@ -17,15 +17,15 @@ unsafe extern "system" {
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     let mut hz = 0i64;
     // SAFETY: the pointer is to a live integer.
-    let known = unsafe { QueryPerformanceFrequency(&raw mut hz) } != 0 && hz > 0;
+    let is_known = unsafe { QueryPerformanceFrequency(&raw mut hz) } != 0 && hz > 0;
     let clock = Clock {
-        nominal_hz: known.then_some(hz as f64),
+        nominal_hz: is_known.then_some(hz as f64),
         ordering: Ordering { before: Some("system"), after: None },
         ..Clock::new("qpc", "QueryPerformanceCounter", counter)
     };
     vec![(
         clock,
-        known
+        is_known
             .then_some(())
             .ok_or_else(|| "QueryPerformanceFrequency states no frequency".to_owned()),
     )]

@@ -84,13 +84,13 @@ impl Opened {
         } else {
             "another perf event holds the cycle counter"
         };
-        let taken = || {
+        let held_counters = || {
             format!(
                 "{HELD_COUNTER}, so this thread's counts nothing: end what uses perf (perf, a \
                  watchdog), or choose another clock"
             )
         };
-        count(self.0).map(drop).ok_or_else(taken)
+        count(self.0).map(drop).ok_or_else(held_counters)
     }
 }
 
