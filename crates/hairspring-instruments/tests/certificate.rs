@@ -120,11 +120,11 @@ fn a_chain_of_a_fraction_fails_nothing_and_a_co_runner_leaves_it_open() {
         });
     };
     assert_eq!(with(&slowed), Verdict::Passed, "the others are where they should be");
-    let both = |one: &mut Certificate| {
+    let slow_and_backward = |one: &mut Certificate| {
         slowed(one);
         one.reading.backward = 1;
     };
-    assert_eq!(with(&both), Verdict::Failed, "no co-runner turns a clock back");
+    assert_eq!(with(&slow_and_backward), Verdict::Failed, "no co-runner turns a clock back");
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn counters() -> Vec<Surveyed> {
 
 /// Clocks of the system, and one that programs may not read.
 fn clocks_of_system() -> Vec<Surveyed> {
-    let own = "every thread has one of its own";
+    let reason = "every thread has one of its own";
     vec![
         (
             of_system("monotonic", "nanoseconds", Ordering { before: Some("vdso"), after: None }),
@@ -129,8 +129,8 @@ fn clocks_of_system() -> Vec<Surveyed> {
             Ok(measured(
                 10,
                 1_500.0,
-                RateSeen::NotApplicable(own.into()),
-                Across::NotTried(own.into()),
+                RateSeen::NotApplicable(reason.into()),
+                Across::NotTried(reason.into()),
             )),
         ),
         (

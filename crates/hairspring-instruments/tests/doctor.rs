@@ -93,8 +93,8 @@ fn shared() -> Diagnosis {
 
 #[test]
 fn reports_match_the_golden_files() {
-    for (name, found) in [("doctor", quiet()), ("doctor-shared", shared())] {
-        let text = text::doctor(&found, &Style::default());
+    for (name, diagnosis) in [("doctor", quiet()), ("doctor-shared", shared())] {
+        let text = text::doctor(&diagnosis, &Style::default());
         assert!(
             text.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')),
             "{text}"
@@ -108,8 +108,8 @@ fn reports_match_the_golden_files() {
 
 #[test]
 fn a_quiet_machine_has_nothing_to_change_and_each_fault_is_one_change() {
-    let about = |found: &Diagnosis, facts: &Facts| {
-        changes(found, facts).iter().map(|change| change.about).collect::<Vec<_>>()
+    let about = |diagnosis: &Diagnosis, facts: &Facts| {
+        changes(diagnosis, facts).iter().map(|change| change.about).collect::<Vec<_>>()
     };
     let good = Facts { governor: Some("performance".into()), cpus: 2, ..Facts::default() };
     assert!(about(&quiet(), &good).is_empty());
@@ -142,11 +142,11 @@ fn documents_match_the_schema_and_a_machine_that_gives_nothing_has_its_reason() 
     let schema = json::schema::<document::DoctorDocument>();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let reason = "no chains of known length are built for pdp11".to_owned();
-    for found in [Ok(&quiet()), Ok(&shared()), Err(&reason)] {
-        let document = document::doctor(found, &samples::environment());
+    for diagnosis in [Ok(&quiet()), Ok(&shared()), Err(&reason)] {
+        let document = document::doctor(diagnosis, &samples::environment());
         assert_eq!(
             (document.machine.is_some(), document.machine_reason.is_none()),
-            (found.is_ok(), found.is_ok())
+            (diagnosis.is_ok(), diagnosis.is_ok())
         );
         let value: Value = serde_json::from_str(&json::print(&document)).unwrap();
         let errors: Vec<String> =

@@ -83,11 +83,11 @@ fn reports_match_the_golden_files() {
     let busy = Err("system too busy: the speed is uncertain by 3.1 %, in 4 tries; try again, or \
                     another CPU (--cpu)"
         .to_owned());
-    let all = [
+    let all_reports = [
         ("mhz", vec![(1, Ok(steady(1)))]),
         ("mhz-all", vec![(0, Ok(stepping(0))), (1, Ok(steady(1))), (2, busy)]),
     ];
-    for (name, cpus) in all {
+    for (name, cpus) in all_reports {
         let report = text::mhz(&cpus, None, &circumstances(), &Style::default());
         assert!(report.lines().all(|line| line.chars().count() <= 80), "{report}");
         expect_file![

@@ -45,13 +45,13 @@ fn ended(stop: Stop, limit: Option<Limit>) -> Ended {
         steps: 100,
         backward: 0,
     };
-    let known = |name, nominal_hz| Known {
+    let known_clock = |name, nominal_hz| Known {
         clock: Clock { nominal_hz, ..Clock::new(name, "", fake::read) },
         reading,
     };
     Ended {
         period_ns: PERIOD,
-        known: [known("tsc", None), known("monotonic", Some(1e9))],
+        known: [known_clock("tsc", None), known_clock("monotonic", Some(1e9))],
         rates: rates(),
         stop,
         limit,
@@ -99,10 +99,10 @@ fn exchange() -> Exchange {
     Exchange::new(&answers, "192.0.2.7:47110".into(), 0.95, &rates()[0])
 }
 
-fn report(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> PeriodReport {
+fn report(tally: &Tally, exchange: Option<Exchange>, ended_run: &Ended) -> PeriodReport {
     let clock = |at: usize| {
-        let clock = hairspring_result::Clock::named(ended.known[at].clock.name, "");
-        clock.with_rate(&ended.rates[at]).with_reading(1, 20.0)
+        let clock = hairspring_result::Clock::named(ended_run.known[at].clock.name, "");
+        clock.with_rate(&ended_run.rates[at]).with_reading(1, 20.0)
     };
     let mut environment = samples::environment();
     environment.clock = Some(clock(0));
@@ -110,7 +110,7 @@ fn report(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> PeriodRep
     environment =
         environment.with_reference(Err("a period is measured in time, not in core cycles".into()));
     PeriodReport {
-        summary: summarise(tally, exchange, ended).unwrap(),
+        summary: summarise(tally, exchange, ended_run).unwrap(),
         environment,
         second_clock: clock(1),
         real_time: Ok(80),
@@ -235,7 +235,7 @@ fn non_finite_numbers_are_null() {
 fn the_lines_of_a_printed_histogram_count_every_cycle_once() {
     for (_, report) in all() {
         let text = text::period(&report, &Style::default());
-        let shown = text
+        let shown_lines = text
             .lines()
             .skip_while(|line| !line.starts_with("  latency   from"))
             .take_while(|line| !line.is_empty());
@@ -246,7 +246,7 @@ fn the_lines_of_a_printed_histogram_count_every_cycle_once() {
                 .replace(',', "")
                 .parse::<u64>()
         };
-        let sum: u64 = shown.map(|line| number(line).unwrap()).sum();
+        let sum: u64 = shown_lines.map(|line| number(line).unwrap()).sum();
         assert_eq!(sum, report.summary.cycles, "{text}");
     }
 }

@@ -91,7 +91,7 @@ fn unsteady() -> Switched {
         placements: 9,
     };
     let negative = SwitchFinding::NegativePart { component: "refill".into(), ns: -740.0 };
-    let found = Switched {
+    let switched = Switched {
         parts,
         costs: vec![
             cost(Cache::Warm, 1_701.0, 140.0),
@@ -106,7 +106,7 @@ fn unsteady() -> Switched {
         ],
         ..steady(Mechanism::Pipe)
     };
-    found.checked(Ok(Check::new(
+    switched.checked(Ok(Check::new(
         &bounded(2_400.0, 60.0),
         &bounded(2_200.0, 30.0),
         ns(1_701.0, 140.0),
@@ -144,8 +144,9 @@ fn file(path: &str, text: &str) {
 
 #[test]
 fn reports_match_the_golden_files_and_fit_the_page() {
-    for (name, results, asked) in all() {
-        let text = text::switch(&results, &asked, &samples::environment(), &Style::default());
+    for (name, results, asked_settings) in all() {
+        let text =
+            text::switch(&results, &asked_settings, &samples::environment(), &Style::default());
         for line in text.lines() {
             assert!(line.chars().count() <= 80 && !line.ends_with(' '), "{line:?}");
         }
@@ -159,8 +160,9 @@ fn rates_of_the_table_keep_all_their_digits() {
         Mechanism::Futex,
         Ok(Switched { costs: vec![cost(Cache::Warm, 0.5, 0.01)], ..steady(Mechanism::Futex) }),
     )];
-    let asked = Asked { rates: vec![1e9, 123_456_789.0, 500.0], ..asked(0, Sides::Processes) };
-    let text = text::switch(&results, &asked, &samples::environment(), &Style::default());
+    let asked_settings =
+        Asked { rates: vec![1e9, 123_456_789.0, 500.0], ..asked(0, Sides::Processes) };
+    let text = text::switch(&results, &asked_settings, &samples::environment(), &Style::default());
     for line in [
         "     switches/s  warm\n",
         "  1,000,000,000  50.0 +- 1.0 %\n",
@@ -178,10 +180,13 @@ fn the_published_schema_is_the_generated_one() {
 
 #[test]
 fn every_document_keeps_to_its_schema() {
-    for (_, results, asked) in all() {
-        let document: Value =
-            serde_json::from_str(&json::print(&switch(&results, &asked, &samples::environment())))
-                .unwrap();
+    for (_, results, asked_settings) in all() {
+        let document: Value = serde_json::from_str(&json::print(&switch(
+            &results,
+            &asked_settings,
+            &samples::environment(),
+        )))
+        .unwrap();
         let schema = json::schema::<SwitchDocument>();
         let errors: Vec<String> = jsonschema::validator_for(&schema)
             .unwrap()
@@ -190,9 +195,9 @@ fn every_document_keeps_to_its_schema() {
             .collect();
         assert!(errors.is_empty(), "{errors:#?}");
         assert_eq!(document["schema"], "hairspring/switch/2");
-        for (result, (_, found)) in document["results"].as_array().unwrap().iter().zip(&results) {
-            assert_eq!(result["reason"].is_string(), found.is_err(), "{result:#}");
-            let rows = found.as_ref().map_or(0, |found| 3 * found.costs.len());
+        for (result, (_, outcome)) in document["results"].as_array().unwrap().iter().zip(&results) {
+            assert_eq!(result["reason"].is_string(), outcome.is_err(), "{result:#}");
+            let rows = outcome.as_ref().map_or(0, |found| 3 * found.costs.len());
             assert_eq!(result["overhead"].as_array().unwrap().len(), rows, "{result:#}");
         }
     }
@@ -200,12 +205,12 @@ fn every_document_keeps_to_its_schema() {
 
 #[test]
 fn non_finite_numbers_are_null() {
-    let mut found = steady(Mechanism::Futex);
-    found.costs[0].ns = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, level: 0.95 };
-    let results = vec![(Mechanism::Futex, Ok(found))];
-    let (asked, here) = (asked(0, Sides::Processes), samples::environment());
+    let mut switched = steady(Mechanism::Futex);
+    switched.costs[0].ns = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, level: 0.95 };
+    let results = vec![(Mechanism::Futex, Ok(switched))];
+    let (asked_settings, here) = (asked(0, Sides::Processes), samples::environment());
     let document: Value =
-        serde_json::from_str(&json::print(&switch(&results, &asked, &here))).unwrap();
+        serde_json::from_str(&json::print(&switch(&results, &asked_settings, &here))).unwrap();
     assert_eq!(document["results"][0]["costs"][0]["time_ns"], Value::Null);
-    assert!(text::switch(&results, &asked, &here, &Style::default()).contains("unknown"));
+    assert!(text::switch(&results, &asked_settings, &here, &Style::default()).contains("unknown"));
 }

@@ -86,13 +86,13 @@ pub fn across(clock: &Clock, cpus: &[usize], time: Duration) -> Across {
         }
         CountsWhen::Always => {}
     }
-    let [home, others @ ..] = cpus else { return Across::NotTried("no CPU was named".into()) };
-    if others.is_empty() {
+    let [home, other_cpus @ ..] = cpus else { return Across::NotTried("no CPU was named".into()) };
+    if other_cpus.is_empty() {
         return Across::NotTried(format!("this process may use one CPU only, number {home}"));
     }
-    let each = time / others.len() as u32;
+    let each = time / other_cpus.len() as u32;
     let pairs: Result<Vec<HandOver>, String> =
-        others.iter().map(|other| hand_over(clock, (*home, *other), each)).collect();
+        other_cpus.iter().map(|other| hand_over(clock, (*home, *other), each)).collect();
     pairs.map_or_else(Across::NotTried, Across::Tried)
 }
 
@@ -141,8 +141,8 @@ fn hand_over(clock: &Clock, cpus: (usize, usize), time: Duration) -> Result<Hand
         cpus,
         handovers: first.count + second.count,
         violations: first.violations + second.violations,
-        worst_ticks: first.least.min(second.least).min(0).unsigned_abs(),
-        least_ticks: (second.least, first.least),
+        worst_ticks: first.least_step.min(second.least_step).min(0).unsigned_abs(),
+        least_ticks: (second.least_step, first.least_step),
     })
 }
 
@@ -151,19 +151,20 @@ fn hand_over(clock: &Clock, cpus: (usize, usize), time: Duration) -> Result<Hand
 struct Side {
     count: u64,
     violations: u64,
-    least: i64,
+    least_step: i64,
 }
 
 impl Side {
     fn see(&mut self, step: i64) {
         self.count += 1;
         self.violations += u64::from(step < 0);
-        self.least = self.least.min(step);
+        self.least_step = self.least_step.min(step);
     }
 }
 
 fn take_turns(clock: &Clock, line: &Line, me: u32, time: Duration) -> Side {
-    let (begin, mut side) = (Instant::now(), Side { count: 0, violations: 0, least: i64::MAX });
+    let (begin, mut side) =
+        (Instant::now(), Side { count: 0, violations: 0, least_step: i64::MAX });
     loop {
         let mut spins = 0;
         while line.turn.load(Ordering::Acquire) != me {
@@ -174,9 +175,9 @@ fn take_turns(clock: &Clock, line: &Line, me: u32, time: Duration) -> Side {
             }
             std::hint::spin_loop();
         }
-        let seen = line.reading.load(Ordering::Acquire);
+        let seen_reading = line.reading.load(Ordering::Acquire);
         let now = (clock.read)();
-        side.see(clock.width.signed(seen, now));
+        side.see(clock.width.signed(seen_reading, now));
         line.reading.store(now, Ordering::Release);
         line.turn.store(1 - me, Ordering::Release);
         if side.count % 64 == 0 && begin.elapsed() > time {
@@ -193,12 +194,12 @@ mod tests {
 
     #[test]
     fn a_lower_reading_is_a_violation_even_after_a_wrap() {
-        let mut side = Side { count: 0, violations: 0, least: i64::MAX };
+        let mut side = Side { count: 0, violations: 0, least_step: i64::MAX };
         let width = hairspring_host::clock::Width::bits(16);
         [(10, 20), (0xfff0, 0x10), (500, 470)]
             .into_iter()
             .for_each(|(seen, now)| side.see(width.signed(seen, now)));
-        assert_eq!((side.count, side.violations, side.least), (3, 1, -30));
+        assert_eq!((side.count, side.violations, side.least_step), (3, 1, -30));
     }
 
     #[test]

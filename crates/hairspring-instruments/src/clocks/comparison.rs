@@ -52,10 +52,10 @@ impl SpanPoint {
         else {
             return false;
         };
-        let (share, seen) = (100.0 / self.seen_ns, percent.estimate(level));
+        let (share, seen_percent) = (100.0 / self.seen_ns, percent.estimate(level));
         let (common, doubt) = constant_ns
             .map_or((0.0, 0.0), |constant| (constant.value * share, constant.half_width() * share));
-        (seen.value - common).abs() > seen.half_width().hypot(doubt)
+        (seen_percent.value - common).abs() > seen_percent.half_width().hypot(doubt)
     }
 
     /// Why the difference is unavailable.
@@ -114,7 +114,7 @@ pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     let (aimed, too_short_ns) =
         SPANS_NS.iter().partition::<Vec<f64>, _>(|aimed| **aimed >= NEAR_SHARE * least_span_ns);
     let spans = Spans { a, b, waiter, least_span_ns };
-    let mut seen: Vec<Vec<Pair>> = vec![Vec::new(); aimed.len()];
+    let mut seen_pairs: Vec<Vec<Pair>> = vec![Vec::new(); aimed.len()];
     let mut order: Vec<usize> = (0..aimed.len()).collect();
     let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
     for round in 0..MOST_ROUNDS {
@@ -123,7 +123,7 @@ pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
         }
         order.shuffle(&mut random);
         for at in &order {
-            seen[*at].push(spans.one(aimed[*at], round % 2 == 0));
+            seen_pairs[*at].push(spans.one(aimed[*at], round % 2 == 0));
         }
     }
     let compared = |clock: &Clock, meter: &RateMeter| {
@@ -139,7 +139,7 @@ pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     let steps_ns = a.step_ns + b.step_ns;
     let points = aimed
         .iter()
-        .zip(&seen)
+        .zip(&seen_pairs)
         .map(|(aimed, pairs)| point(*aimed, pairs, &a.rate, &b.rate, steps_ns))
         .collect();
     Comparison { a, b, least_span_ns, points, too_short_ns }
@@ -167,16 +167,17 @@ impl Spans {
     /// cancels.
     fn one(&self, aimed_ns: f64, a_outside: bool) -> Pair {
         let (outer, inner) = if a_outside { (&self.a, &self.b) } else { (&self.b, &self.a) };
-        let both = || {
+        let read_both = || {
             (outer.read)();
             (inner.read)();
         };
         for _ in 0..WARMING_READS {
-            both();
+            read_both();
             self.waiter.look();
         }
         let (outer_start, inner_start) = ((outer.read)(), (inner.read)());
-        let disturbed = self.waiter.wait(aimed_ns - self.least_span_ns, self.least_span_ns, both);
+        let disturbed =
+            self.waiter.wait(aimed_ns - self.least_span_ns, self.least_span_ns, read_both);
         let (inner_end, outer_end) = ((inner.read)(), (outer.read)());
         let outside = outer.width.signed(outer_start, outer_end) as f64;
         let inside = inner.width.signed(inner_start, inner_end) as f64;
@@ -197,7 +198,7 @@ fn point(aimed_ns: f64, pairs: &[Pair], rate_a: &Rate, rate_b: &Rate, steps_ns: 
     let (tick_a, tick_b) = (1e9 / rate_a.hz, 1e9 / rate_b.hz);
     // The two nestings differ by the cost of the reads, so spans are only compared within a
     // nesting.
-    let kept: Vec<Pair> = {
+    let kept_pairs: Vec<Pair> = {
         let even: Vec<Pair> = pairs.iter().copied().step_by(2).collect();
         let odd: Vec<Pair> = pairs.iter().copied().skip(1).step_by(2).collect();
         let (even, odd) =
@@ -213,20 +214,22 @@ fn point(aimed_ns: f64, pairs: &[Pair], rate_a: &Rate, rate_b: &Rate, steps_ns: 
         let (a, b) = sum(pairs);
         (b > 0.0).then(|| 100.0 * (a / b - 1.0))
     };
-    let seen_ns = sum(&kept).1 / kept.len().max(1) as f64;
+    let seen_ns = sum(&kept_pairs).1 / kept_pairs.len().max(1) as f64;
     // A clock that showed no step in n spans may still step once in every n / 3 of them (the rule
     // of three).
-    let unseen = 100.0 * UNSEEN_STEPS * steps_ns / (kept.len().max(1) as f64 * seen_ns);
-    let single: Vec<f64> =
-        kept.iter().map(|pair| 100.0 * (pair.a * tick_a - pair.b * tick_b) / seen_ns).collect();
+    let unseen = 100.0 * UNSEEN_STEPS * steps_ns / (kept_pairs.len().max(1) as f64 * seen_ns);
+    let single: Vec<f64> = kept_pairs
+        .iter()
+        .map(|pair| 100.0 * (pair.a * tick_a - pair.b * tick_b) / seen_ns)
+        .collect();
     SpanPoint {
         aimed_ns,
         seen_ns,
-        percent: percent(&kept)
+        percent: percent(&kept_pairs)
             .map(|value| Uncertain { value, budget: budget(&single, rate_a, rate_b, unseen) }),
         sd_percent: if seen_ns > 0.0 { within_nestings(&single) } else { f64::NAN },
-        used: kept.len(),
-        left_out: pairs.len() - kept.len(),
+        used: kept_pairs.len(),
+        left_out: pairs.len() - kept_pairs.len(),
     }
 }
 
@@ -286,7 +289,7 @@ mod tests {
 
     /// Pairs in which the outer clock shows 20 ns more, each with a different wobble.
     fn pairs(percent: f64) -> Vec<Pair> {
-        let one = |at: usize| {
+        let pair_at = |at: usize| {
             let (length, wobble) =
                 (1_000.0 + (at * 37 % 101) as f64, (at * 7 % 11) as f64 / 10.0 - 0.5);
             let (a, b) = if at % 2 == 0 { (20.0, 0.0) } else { (0.0, 20.0) };
@@ -296,18 +299,18 @@ mod tests {
                 disturbed: false,
             }
         };
-        (0..400).map(one).collect()
+        (0..400).map(pair_at).collect()
     }
 
     #[test]
     fn the_cost_of_the_reads_cancels_and_a_true_difference_stays() {
         for percent in [0.0, 2.0, -0.5] {
-            let found = point(1e3, &pairs(percent), &rate(1e9), &rate(1e9), 1.0);
-            let difference = found.percent.unwrap().estimate(0.95);
+            let span_point = point(1e3, &pairs(percent), &rate(1e9), &rate(1e9), 1.0);
+            let difference = span_point.percent.unwrap().estimate(0.95);
             assert!(
                 (difference.value - percent).abs() < 0.02
-                    && found.left_out == 0
-                    && found.sd_percent < 0.5,
+                    && span_point.left_out == 0
+                    && span_point.sd_percent < 0.5,
                 "{percent}: {difference:?}"
             );
         }
@@ -319,11 +322,11 @@ mod tests {
         pairs[6].a += 50_000.0;
         // Both clocks show this disturbance: the span is longer than intended.
         pairs[11] = Pair { a: 90_000.0, b: 90_000.0, disturbed: true };
-        let found = point(1e3, &pairs, &rate(1e9), &rate(1e9), 1.0);
+        let span_point = point(1e3, &pairs, &rate(1e9), &rate(1e9), 1.0);
         assert!(
-            found.left_out >= 2
-                && (found.seen_ns - 1_060.0).abs() < 5.0
-                && found.percent.unwrap().value.abs() < 0.02
+            span_point.left_out >= 2
+                && (span_point.seen_ns - 1_060.0).abs() < 5.0
+                && span_point.percent.unwrap().value.abs() < 0.02
         );
     }
 
@@ -354,9 +357,12 @@ mod tests {
     #[test]
     fn every_length_is_tried_or_reported_as_too_short() {
         let clock = hairspring_host::clock::find("monotonic").unwrap();
-        let found = compare(clock, clock, Duration::from_millis(100));
-        assert_eq!(found.points.len() + found.too_short_ns.len(), SPANS_NS.len());
-        assert!(found.too_short_ns.iter().all(|aimed| *aimed < found.least_span_ns), "{found:?}");
+        let comparison = compare(clock, clock, Duration::from_millis(100));
+        assert_eq!(comparison.points.len() + comparison.too_short_ns.len(), SPANS_NS.len());
+        assert!(
+            comparison.too_short_ns.iter().all(|aimed| *aimed < comparison.least_span_ns),
+            "{comparison:?}"
+        );
     }
 
     #[test]

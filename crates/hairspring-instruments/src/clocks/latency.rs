@@ -107,16 +107,16 @@ fn differences(
     if pauses.is_empty() {
         return clocks.iter().map(|clock| consecutive(clock, plan.count)).collect();
     }
-    let mut all = vec![Vec::with_capacity(plan.count); clocks.len()];
+    let mut all_differences = vec![Vec::with_capacity(plan.count); clocks.len()];
     for at in 0..plan.count {
         rest(Duration::from_secs_f64(pause(pauses, at) * plan.scale));
         for turn in 0..clocks.len() {
             let which = (at + turn) % clocks.len();
             let (first, second) = ((clocks[which].read)(), (clocks[which].read)());
-            all[which].push(clocks[which].width.signed(first, second));
+            all_differences[which].push(clocks[which].width.signed(first, second));
         }
     }
-    all
+    all_differences
 }
 
 /// One more read than differences (the paper: 1000 reads, 999 differences).
@@ -138,11 +138,11 @@ mod tests {
         fake::set(fake::Settings { per_read: 40, bits: 16, ..fake::Settings::default() });
         let mut pauses = Vec::new();
         let plan = LatencyPlan { count: 10, scale: 0.5, level: 0.95 };
-        let found = latency(&[fake::clock(16)], plan, |pause| pauses.push(pause.as_millis()));
+        let latencies = latency(&[fake::clock(16)], plan, |pause| pauses.push(pause.as_millis()));
         assert_eq!(pauses[..10], [500; 10]);
         assert_eq!(pauses[10..14], [500, 2_500, 500, 2_500]);
         assert_eq!(plan.pauses(), Duration::from_secs(5 + 15));
-        for experiment in &found.experiments {
+        for experiment in &latencies.experiments {
             assert_eq!(experiment.clocks[0].ns.count, 10);
             assert!((experiment.clocks[0].ns.mean.value - 40.0).abs() < 1e-9, "{experiment:?}");
         }
@@ -152,12 +152,12 @@ mod tests {
     fn only_pairs_show_the_cost_of_a_pause() {
         fake::set(fake::Settings { per_read: 40, ..fake::Settings::default() });
         let slow = || fake::set(fake::Settings { per_read: 90, ..fake::Settings::default() });
-        let found = latency(
+        let latencies = latency(
             &[fake::clock(64)],
             LatencyPlan { count: 50, scale: 1e-3, level: 0.95 },
             |_| slow(),
         );
-        let mean = |at: usize| found.experiments[at].clocks[0].ns.mean.value;
+        let mean = |at: usize| latencies.experiments[at].clocks[0].ns.mean.value;
         assert_eq!((mean(0).round(), mean(1).round(), mean(2).round()), (40.0, 90.0, 90.0));
     }
 }

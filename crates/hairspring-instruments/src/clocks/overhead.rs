@@ -70,7 +70,7 @@ const RATE_TIME: Duration = Duration::from_millis(50);
 
 /// Measures the overhead on clocks that are ready.
 pub fn overheads(clocks: &[Clock], runs: usize, priority_raised: bool) -> OverheadReport {
-    let one = |clock: &Clock| {
+    let overhead_of = |clock: &Clock| {
         let (meter, begin) = (RateMeter::start(*clock), std::time::Instant::now());
         let quantum = granularity(clock).quantum;
         let repetitions =
@@ -78,7 +78,7 @@ pub fn overheads(clocks: &[Clock], runs: usize, priority_raised: bool) -> Overhe
         std::thread::sleep(RATE_TIME.saturating_sub(begin.elapsed()));
         ClockOverhead { clock: clock.name.to_owned(), rate: meter.rate(), quantum, repetitions }
     };
-    OverheadReport { runs, clocks: clocks.iter().map(one).collect(), priority_raised }
+    OverheadReport { runs, clocks: clocks.iter().map(overhead_of).collect(), priority_raised }
 }
 
 #[cfg(test)]
@@ -89,21 +89,21 @@ mod tests {
     #[test]
     fn the_overhead_is_split_between_clock_and_stopwatch() {
         fake::set(fake::Settings { per_read: 40, bits: 32, ..fake::Settings::default() });
-        let found = overheads(&[fake::clock(32)], 500, false);
-        let steadiest = found.clocks[0].steadiest().unwrap();
+        let overheads = overheads(&[fake::clock(32)], 500, false);
+        let steadiest = overheads.clocks[0].steadiest().unwrap();
         assert_eq!(
             (steadiest.total.mean, steadiest.read.mean, steadiest.calibrator.mean),
             (40.0, 40.0, 0.0)
         );
-        assert_eq!((steadiest.total.all, found.clocks[0].repetitions.len()), (500, 5));
-        assert_eq!(found.clocks[0].range(), (40.0, 40.0));
+        assert_eq!((steadiest.total.all, overheads.clocks[0].repetitions.len()), (500, 5));
+        assert_eq!(overheads.clocks[0].range(), (40.0, 40.0));
     }
 
     #[test]
     fn interval_of_a_mean_comes_from_its_repetitions_or_the_bound_of_a_coarse_clock() {
         fake::set(fake::Settings { quantum: 1_000, per_read: 1, ..fake::Settings::default() });
-        let found = overheads(&[fake::clock(64)], 200, false);
-        let total = found.clocks[0].mean(|overhead| &overhead.total, 0.95).unwrap().estimate(0.95);
+        let report = overheads(&[fake::clock(64)], 200, false);
+        let total = report.clocks[0].mean(|overhead| &overhead.total, 0.95).unwrap().estimate(0.95);
         assert!(total.contains(1.0) && total.half_width() >= 14.0, "{total:?}");
         fake::set(fake::Settings { per_read: 40, ..fake::Settings::default() });
         let steady = overheads(&[fake::clock(64)], 200, false).clocks[0]

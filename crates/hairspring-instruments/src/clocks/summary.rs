@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn known_values_have_the_expected_summary() {
         let values: Vec<f64> = (0..1_000).map(|at| [20.0, 30.0, 30.0, 40.0][at % 4]).collect();
-        let found = Summary::new(&values, 10.0, &exact(), 0.95);
-        assert!((found.mean.value - 30.0).abs() < 1e-9 && (found.sd - 7.074).abs() < 0.01);
-        assert_eq!(found.quantiles, [20.0, 30.0, 40.0, 40.0]);
-        let counts: Vec<usize> = found.histogram.iter().map(|bin| bin.count).collect();
+        let summary = Summary::new(&values, 10.0, &exact(), 0.95);
+        assert!((summary.mean.value - 30.0).abs() < 1e-9 && (summary.sd - 7.074).abs() < 0.01);
+        assert_eq!(summary.quantiles, [20.0, 30.0, 40.0, 40.0]);
+        let counts: Vec<usize> = summary.histogram.iter().map(|bin| bin.count).collect();
         assert_eq!(counts, [250, 500, 250]);
     }
 
@@ -130,16 +130,18 @@ mod tests {
         let values: Vec<f64> = (0..1_000u32)
             .map(|at| f64::from(at * at % 977) + if at % 200 == 3 { 1e5 } else { 0.0 })
             .collect();
-        let found = Summary::new(&values, 0.0, &exact(), 0.95);
-        assert_eq!(found.histogram.iter().map(|bin| bin.count).sum::<usize>(), 1_000);
-        assert!(found.histogram.len() <= 12 && found.histogram.last().unwrap().high.is_infinite());
+        let summary = Summary::new(&values, 0.0, &exact(), 0.95);
+        assert_eq!(summary.histogram.iter().map(|bin| bin.count).sum::<usize>(), 1_000);
+        assert!(
+            summary.histogram.len() <= 12 && summary.histogram.last().unwrap().high.is_infinite()
+        );
     }
 
     #[test]
     fn a_clock_without_steps_has_a_bound() {
-        let found = Summary::new(&[0.0; 1_000], 1_000.0, &exact(), 0.95);
-        assert!((found.mean.high - 3.0).abs() < 0.01 && found.mean.low <= 0.0, "{found:?}");
-        assert_eq!(found.histogram.len(), 1);
+        let summary = Summary::new(&[0.0; 1_000], 1_000.0, &exact(), 0.95);
+        assert!((summary.mean.high - 3.0).abs() < 0.01 && summary.mean.low <= 0.0, "{summary:?}");
+        assert_eq!(summary.histogram.len(), 1);
         assert_eq!(Summary::new(&[5.0], 1.0, &exact(), 0.95).count, 1);
     }
 }

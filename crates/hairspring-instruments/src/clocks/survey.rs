@@ -86,9 +86,9 @@ pub struct Survey {
 /// Measures the clocks.
 pub fn survey(plan: &SurveyPlan) -> Survey {
     let (begin, outer) = (Instant::now(), default_clock());
-    let wanted =
+    let is_wanted =
         |clock: &Clock| plan.names.is_empty() || plan.names.iter().any(|name| name == clock.name);
-    let chosen: Vec<_> = catalogue().into_iter().filter(|(clock, _)| wanted(clock)).collect();
+    let chosen: Vec<_> = catalogue().into_iter().filter(|(clock, _)| is_wanted(clock)).collect();
     let started: Vec<(Clock, Result<RateMeter, String>)> =
         chosen.into_iter().map(|(clock, state)| (clock, start(clock, state))).collect();
     let there = started.iter().filter(|(_, meter)| meter.is_ok()).count().max(1) as u32;
@@ -110,7 +110,7 @@ pub fn survey(plan: &SurveyPlan) -> Survey {
     std::thread::sleep(plan.budget.saturating_sub(begin.elapsed()));
     let clocks: Vec<Report> = parts
         .into_iter()
-        .map(|(clock, found)| {
+        .map(|(clock, readings)| {
             let rated = |(meter, reading, cost, across)| {
                 Ok(MeasuredClock {
                     rate: attempt(|| rate(&clock, &meter, &reading))?,
@@ -119,7 +119,7 @@ pub fn survey(plan: &SurveyPlan) -> Survey {
                     across,
                 })
             };
-            let state = found.and_then(rated);
+            let state = readings.and_then(rated);
             Report { clock, state }
         })
         .collect();
@@ -169,8 +169,8 @@ fn findings(clocks: &[Report]) -> Vec<Finding> {
         .filter_map(|r| r.state.as_ref().ok().map(|found| (&r.clock, found)))
         .collect();
     let backward = there.iter().filter_map(|(clock, found)| backward(clock, found));
-    let cost = |found: &MeasuredClock| {
-        Some(found.cost.as_ref().ok()?.components.first()?.time.ns.as_ref()?.value)
+    let cost = |measured_clock: &MeasuredClock| {
+        Some(measured_clock.cost.as_ref().ok()?.components.first()?.time.ns.as_ref()?.value)
     };
     let ordered = there
         .iter()
@@ -179,13 +179,13 @@ fn findings(clocks: &[Report]) -> Vec<Finding> {
         .filter_map(|(clock, found)| Some((clock.name, cost(found)?)))
         .min_by(|a, b| a.1.total_cmp(&b.1));
     let costly = there.iter().filter_map(|(clock, found)| {
-        let (name, least) = fastest?;
-        let ns = cost(found).filter(|ns| *ns > COSTLY_FACTOR * least)?;
+        let (name, least_ns) = fastest?;
+        let ns = cost(found).filter(|ns| *ns > COSTLY_FACTOR * least_ns)?;
         let kind = ClockFinding::CostlyRead {
             clock: clock.name.into(),
             read_ns: ns,
             fastest: name.into(),
-            fastest_ns: least,
+            fastest_ns: least_ns,
         };
         Some(Finding::new(Severity::Note, kind))
     });
@@ -261,8 +261,10 @@ mod tests {
         };
         let survey = survey(&plan);
         assert_eq!(survey.clocks.len(), 1);
-        let found = survey.clocks[0].state.as_ref().unwrap();
-        assert!(found.reading.quantum > 0 && found.cost.is_ok());
-        assert!(matches!(&found.across, Across::NotTried(reason) if reason.contains("one CPU")));
+        let measured_clock = survey.clocks[0].state.as_ref().unwrap();
+        assert!(measured_clock.reading.quantum > 0 && measured_clock.cost.is_ok());
+        assert!(
+            matches!(&measured_clock.across, Across::NotTried(reason) if reason.contains("one CPU"))
+        );
     }
 }

@@ -62,7 +62,7 @@ impl Waiter {
 pub fn read_ns(clock: &Clock, waiter: &Waiter) -> f64 {
     const READS: u32 = 64;
     const TRIES: usize = 10;
-    let one = |_| {
+    let time_of_reads = |_| {
         let begin = (waiter.clock.read)();
         for _ in 0..READS {
             (clock.read)();
@@ -70,7 +70,7 @@ pub fn read_ns(clock: &Clock, waiter: &Waiter) -> f64 {
         waiter.clock.width.between(begin, (waiter.clock.read)()) as f64 * waiter.ns_per_tick
             / f64::from(READS)
     };
-    (0..TRIES).map(one).fold(f64::INFINITY, f64::min)
+    (0..TRIES).map(time_of_reads).fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]

@@ -85,14 +85,14 @@ fn cpu(diagnosis: &Diagnosis, facts: &Facts) -> Option<Change> {
     let readings = quiet
         .map(|share| format!(" in {:.0} % of the readings", 100.0 * (1.0 - share)))
         .unwrap_or_default();
-    let other = if facts.cpus > 1 {
+    let other_place = if facts.cpus > 1 {
         "choose another CPU (--cpu), or stop what runs beside"
     } else {
         "stop what runs beside, or use a machine with more CPUs"
     };
     Some(Change {
         about: "cpu",
-        text: format!("something else uses this core{readings}{units}: {other}"),
+        text: format!("something else uses this core{readings}{units}: {other_place}"),
     })
 }
 
@@ -128,10 +128,10 @@ fn hypervisor(diagnosis: &Diagnosis, facts: &Facts) -> Option<Change> {
     let pauses =
         share.map(|share| format!("the CPU pauses for {:.1} % of the time", 100.0 * share));
     let stolen = stolen.map(|ms| format!("the hypervisor gave {ms:.0} ms to others"));
-    let seen = [pauses, stolen].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let seen_effects = [pauses, stolen].into_iter().flatten().collect::<Vec<_>>().join(", ");
     Some(Change {
         about: "hypervisor",
-        text: format!("{seen}: ask for CPUs of your own (pinned, or a dedicated host)"),
+        text: format!("{seen_effects}: ask for CPUs of your own (pinned, or a dedicated host)"),
     })
 }
 

@@ -124,17 +124,18 @@ struct Units {
 
 impl Units {
     fn measure(clock: Clock, level: f64) -> Result<Units, String> {
-        let wanted: Vec<_> = chains()
+        let wanted_chains: Vec<_> = chains()
             .into_iter()
             .filter(|chain| LATTICE.contains(&chain.role) || CONTROLS.contains(&chain.role))
             .collect();
-        if wanted.is_empty() {
+        if wanted_chains.is_empty() {
             return Err(format!(
                 "no chains of known length are built for {}",
                 std::env::consts::ARCH
             ));
         }
-        let table = wanted.iter().fold(Sampling::new(clock), Sampling::with_chain).run(CHAINS, 1);
+        let table =
+            wanted_chains.iter().fold(Sampling::new(clock), Sampling::with_chain).run(CHAINS, 1);
         let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
         let lines = lines(&table, level)?;
         let lattice =
@@ -152,7 +153,7 @@ impl Units {
             .ok_or("the ruler chain is off the lattice")?;
         let quiet_share =
             InCycles::new(&table, cycles, level).and_then(|measured| measured.quiet_share());
-        let all: Vec<(ChainRole, &str, &Length)> = lines
+        let all_chains: Vec<(ChainRole, &str, &Length)> = lines
             .iter()
             .zip(&lattice)
             .filter_map(|(line, length)| Some((role_of(&line.name)?, line.name.as_str(), length)))
@@ -161,16 +162,16 @@ impl Units {
             core_hz: core_hz(ruler, cycles, &rate).estimate(level),
             ruler_cycles: cycles,
             rate,
-            roles: roles(&all),
+            roles: roles(&all_chains),
             quiet_share,
         })
     }
 }
 
 /// The reference chain and the controls, in the order of their list.
-fn roles(all: &[(ChainRole, &str, &Length)]) -> Vec<Role> {
-    let of = |wanted: ChainRole| {
-        let (role, chain, length) = all.iter().find(|(role, ..)| *role == wanted)?;
+fn roles(all_chains: &[(ChainRole, &str, &Length)]) -> Vec<Role> {
+    let of = |wanted_role: ChainRole| {
+        let (role, chain, length) = all_chains.iter().find(|(role, ..)| *role == wanted_role)?;
         let standing = if *role == RULER { Standing::Whole } else { Standing::of(length) };
         let Length { cycles, parts, integer, .. } = (*length).clone();
         Some(Role {

@@ -94,8 +94,8 @@ impl Smallest {
 
 /// Rounds over two rows of the simple chain, and over rows of the reference chain.
 fn sampled(clock: Clock, copies: &[u32; 2], time: Duration, seed: u64) -> Option<Observations> {
-    let all = chains();
-    let chain = |role: ChainRole| all.iter().find(|chain| chain.role == role);
+    let all_chains = chains();
+    let chain = |role: ChainRole| all_chains.iter().find(|chain| chain.role == role);
     let sampling = Sampling::new(clock)
         .with_copies(chain(ChainRole::Simple)?, copies)
         .with_copies(chain(RULER)?, &OF_REFERENCE);
@@ -132,9 +132,9 @@ fn of_runs(values: &[f64], level: f64) -> Option<Estimate> {
         budget: vec![Contribution::standard(Source::Noise, variance.sqrt(), dof)],
     }
     .estimate(level);
-    let found =
+    let estimate =
         Estimate { value: log.value.exp(), low: log.low.exp(), high: log.high.exp(), level };
-    found.value.is_finite().then_some(found)
+    estimate.value.is_finite().then_some(estimate)
 }
 
 /// The smallest time in 1 s, from that of a run of `runs` tenths of a second: at the best as if the
@@ -216,12 +216,12 @@ mod tests {
                 let pair = pair(core, [32, 32 + cycles], seed);
                 of_first(&pair.chain, &pair.reference, 0.95).unwrap().relative()
             };
-            let found = of_runs(&(10..15).map(relative).collect::<Vec<f64>>(), 0.95).unwrap().value;
-            println!("{cycles} cycles, +-{:.2} %", 100.0 * found);
+            let share = of_runs(&(10..15).map(relative).collect::<Vec<f64>>(), 0.95).unwrap().value;
+            println!("{cycles} cycles, +-{:.2} %", 100.0 * share);
             assert!(
-                (0.006..0.017).contains(&found),
+                (0.006..0.017).contains(&share),
                 "{core:?}: {cycles} cycles, +-{:.2} %",
-                100.0 * found
+                100.0 * share
             );
         }
     }
@@ -240,10 +240,10 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_second_reaches_from_independent_noise_to_no_gain() {
-        let found = of_longer(10.0, 4, 0.95);
+        let estimate = of_longer(10.0, 4, 0.95);
         assert!(
-            (found.value - 6.32).abs() < 0.01 && found.low < 5.0 && found.high > 10.0,
-            "{found:?}"
+            (estimate.value - 6.32).abs() < 0.01 && estimate.low < 5.0 && estimate.high > 10.0,
+            "{estimate:?}"
         );
         assert!(of_runs(&[2.0, f64::NAN], 0.95).is_none());
     }

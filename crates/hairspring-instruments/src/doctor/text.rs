@@ -81,12 +81,13 @@ fn clock(diagnosis: &Diagnosis) -> String {
 }
 
 fn roles(page: &mut Page, roles: &[Role]) {
-    let named = |wanted: &dyn Fn(&Role) -> bool, text: &dyn Fn(&Role) -> String| -> Vec<String> {
-        roles.iter().filter(|role| wanted(role)).map(text).collect()
-    };
-    let mut line = |label: &str, all: Vec<String>, tone: Tone| {
-        if !all.is_empty() {
-            page.item(label, &all.join(", "), tone);
+    let named =
+        |is_wanted: &dyn Fn(&Role) -> bool, text: &dyn Fn(&Role) -> String| -> Vec<String> {
+            roles.iter().filter(|role| is_wanted(role)).map(text).collect()
+        };
+    let mut line = |label: &str, names: Vec<String>, tone: Tone| {
+        if !names.is_empty() {
+            page.item(label, &names.join(", "), tone);
         }
     };
     let is = |standing: Standing| move |role: &Role| role.standing == standing;

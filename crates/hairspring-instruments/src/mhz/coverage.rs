@@ -57,12 +57,13 @@ fn table(core: SimulatedCore, seed: u64) -> Observations {
 /// Of the runs with an answer: how many intervals contain the clock, or one of its levels, and the
 /// mean half-width as a share.
 fn covered(core: SimulatedCore) -> (u64, u64, f64) {
-    let found: Vec<Estimate> = (0..RUNS)
+    let estimates: Vec<Estimate> = (0..RUNS)
         .filter_map(|seed| Some(core_clock(&table(core, seed), 0.95).ok()?.core_hz))
         .collect();
     let holds = |estimate: &&Estimate| core.core_ghz.iter().any(|ghz| estimate.contains(1e9 * ghz));
-    let wide = found.iter().map(Estimate::relative).sum::<f64>() / found.len().max(1) as f64;
-    (found.iter().filter(holds).count() as u64, found.len() as u64, wide)
+    let wide =
+        estimates.iter().map(Estimate::relative).sum::<f64>() / estimates.len().max(1) as f64;
+    (estimates.iter().filter(holds).count() as u64, estimates.len() as u64, wide)
 }
 
 #[test]
@@ -76,12 +77,15 @@ fn intervals_of_the_core_clock_hold() {
         ("clock of 40 ns", SimulatedCore::coarse(40)),
     ];
     for (name, core) in cores {
-        let (held, answered, wide) = covered(core);
-        println!("{name}: {held} of {answered}, +-{:.4} %", 100.0 * wide);
-        assert!(answered >= RUNS * 9 / 10, "{name}: only {answered} of {RUNS} runs gave an answer");
+        let (held_intervals, answered_runs, wide) = covered(core);
+        println!("{name}: {held_intervals} of {answered_runs}, +-{:.4} %", 100.0 * wide);
         assert!(
-            held * 100 >= answered * 93,
-            "{name}: {held} of {answered} intervals hold, +-{:.4} %",
+            answered_runs >= RUNS * 9 / 10,
+            "{name}: only {answered_runs} of {RUNS} runs gave an answer"
+        );
+        assert!(
+            held_intervals * 100 >= answered_runs * 93,
+            "{name}: {held_intervals} of {answered_runs} intervals hold, +-{:.4} %",
             100.0 * wide
         );
     }

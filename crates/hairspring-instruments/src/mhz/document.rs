@@ -153,14 +153,14 @@ fn budget(clock: &CoreClock) -> Vec<FigureEntry> {
 
 /// The error budget of the core clock of other runs.
 fn budget_of_runs(of_runs: &OfRuns) -> Vec<FigureEntry> {
-    let mut all = entries(&of_runs.budget, of_runs.hz.level, "the same in all runs");
-    let moved = all
+    let mut all_entries = entries(&of_runs.budget, of_runs.hz.level, "the same in all runs");
+    let moved = all_entries
         .iter_mut()
         .filter(|entry| entry.source == Source::CoreClock && entry.half_width != Some(0.0));
     moved.for_each(|entry| {
         entry.note = Some(format!("how it moved between {} runs on this machine", of_runs.runs))
     });
-    all
+    all_entries
 }
 
 /// Contributions as entries; `movement` says why the movement of the core clock is none of them.
@@ -183,33 +183,33 @@ const NO_RUNS: &str = "the history of this machine has fewer than four runs, or 
                        several CPUs were measured";
 
 fn core_clock(cpu: usize, clock: Result<&CoreClock, &String>) -> CoreClockJson {
-    let known = clock.ok();
-    let of_runs = known.and_then(|clock| clock.of_runs.as_ref());
+    let known_clock = clock.ok();
+    let of_runs = known_clock.and_then(|clock| clock.of_runs.as_ref());
     CoreClockJson {
         cpu,
-        core_hz: known.and_then(|clock| clock.core_hz.if_finite()),
-        core_hz_budget: known.map_or_else(Vec::new, budget),
+        core_hz: known_clock.and_then(|clock| clock.core_hz.if_finite()),
+        core_hz_budget: known_clock.map_or_else(Vec::new, budget),
         core_hz_reason: clock.err().cloned(),
         any_run_core_hz: of_runs.and_then(|of_runs| of_runs.hz.if_finite()),
         any_run_core_hz_budget: of_runs.map_or_else(Vec::new, budget_of_runs),
         any_run_core_hz_reason: of_runs
             .is_none()
             .then(|| clock.err().map_or_else(|| NO_RUNS.to_owned(), Clone::clone)),
-        tick_hz: known
+        tick_hz: known_clock
             .and_then(|clock| Estimate::of_rate(&clock.rate, clock.core_hz.level).if_finite()),
-        tick_hz_budget: known.map_or_else(Vec::new, |clock| {
+        tick_hz_budget: known_clock.map_or_else(Vec::new, |clock| {
             rate_budget(&clock.rate, clock.rate.hz, clock.core_hz.level)
         }),
-        clock: known.map(|clock| clock.clock.clone()),
-        tick_provenance: known.map(|clock| clock.rate.provenance.clone()),
-        cycles_per_tick: known.map(|clock| clock.core_hz.value / clock.rate.hz),
-        factor_known: known.map(|clock| clock.factor_known),
-        levels: known
+        clock: known_clock.map(|clock| clock.clock.clone()),
+        tick_provenance: known_clock.map(|clock| clock.rate.provenance.clone()),
+        cycles_per_tick: known_clock.map(|clock| clock.core_hz.value / clock.rate.hz),
+        factor_known: known_clock.map(|clock| clock.factor_known),
+        levels: known_clock
             .map_or_else(Vec::new, |clock| clock.levels.iter().map(LevelJson::from).collect()),
-        chains: known
+        chains: known_clock
             .map_or_else(Vec::new, |clock| clock.chains.iter().map(ChainUnitsJson::from).collect()),
-        rounds: known.map(|clock| clock.rounds),
-        elapsed_ms: known.map(|clock| clock.elapsed.as_secs_f64() * 1e3),
-        findings: known.map_or_else(Vec::new, |clock| clock.findings.clone()),
+        rounds: known_clock.map(|clock| clock.rounds),
+        elapsed_ms: known_clock.map(|clock| clock.elapsed.as_secs_f64() * 1e3),
+        findings: known_clock.map_or_else(Vec::new, |clock| clock.findings.clone()),
     }
 }

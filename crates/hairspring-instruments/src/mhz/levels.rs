@@ -73,24 +73,24 @@ mod tests {
     #[test]
     fn steady_value_has_one_level_at_any_noise() {
         for noise in [0.0, 1e-4, 0.01, 0.1] {
-            let found = levels(&stepping(&[(3700.0, 32)], noise), 0.95);
-            assert_eq!(found.len(), 1, "{noise}");
-            assert!((found[0].value.value / 3700.0 - 1.0).abs() < 0.02 && found[0].share == 1.0);
+            let levels = levels(&stepping(&[(3700.0, 32)], noise), 0.95);
+            assert_eq!(levels.len(), 1, "{noise}");
+            assert!((levels[0].value.value / 3700.0 - 1.0).abs() < 0.02 && levels[0].share == 1.0);
         }
     }
 
     #[test]
     fn levels_are_separated_and_the_most_frequent_comes_first() {
-        let found = levels(
+        let levels = levels(
             &stepping(&[(3700.0, 8), (3600.0, 16), (3700.0, 4), (3300.0, 1), (2600.0, 3)], 1e-3),
             0.95,
         );
         let values: Vec<f64> =
-            found.iter().map(|level| (level.value.value / 100.0).round()).collect();
+            levels.iter().map(|level| (level.value.value / 100.0).round()).collect();
         assert_eq!(values, [36.0, 37.0, 26.0]);
-        assert_eq!(found[0].share, 0.5);
+        assert_eq!(levels[0].share, 0.5);
         assert!(
-            found
+            levels
                 .iter()
                 .all(|level| level.value.contains(100.0 * (level.value.value / 100.0).round()))
         );

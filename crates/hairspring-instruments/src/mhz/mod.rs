@@ -132,16 +132,16 @@ pub struct OfRuns {
 /// # Errors
 /// The system is too busy, or there are no chains for this architecture.
 pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock, String> {
-    let wanted: Vec<_> =
+    let wanted_chains: Vec<_> =
         chains().into_iter().filter(|chain| CHAINS.contains(&chain.role)).collect();
-    if wanted.is_empty() {
+    if wanted_chains.is_empty() {
         return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
     }
     let begin = Instant::now();
     let mut tries: Vec<CoreClock> = Vec::new();
     let mut reason = String::new();
     for attempt in 1..=options.tries.max(1) {
-        let sampling = wanted.iter().fold(Sampling::new(clock), Sampling::with_chain);
+        let sampling = wanted_chains.iter().fold(Sampling::new(clock), Sampling::with_chain);
         match core_clock(&sampling.run(options.time, u64::from(attempt)), options.level) {
             Ok(found) => tries.push(found),
             Err(why) => reason = why,
@@ -206,8 +206,10 @@ impl CoreClock {
     #[must_use]
     pub fn beside_other_runs(mut self, between: Option<ClockSpread>) -> CoreClock {
         self.of_runs = between.map(|between| {
-            let own = Uncertain { value: self.core_hz.value, budget: self.budget.clone() };
-            let all = moved(own.value, 0.0, Some(between)).into_iter().fold(own, Uncertain::with);
+            let own_clock = Uncertain { value: self.core_hz.value, budget: self.budget.clone() };
+            let all = moved(own_clock.value, 0.0, Some(between))
+                .into_iter()
+                .fold(own_clock, Uncertain::with);
             OfRuns { hz: all.estimate(self.core_hz.level), budget: all.budget, runs: between.runs }
         });
         self
@@ -227,7 +229,7 @@ impl CoreClock {
     }
 
     fn is_better_than(&self, other: &CoreClock) -> bool {
-        let rank = |found: &CoreClock| (!found.factor_known, found.off_lattice().count());
+        let rank = |clock: &CoreClock| (!clock.factor_known, clock.off_lattice().count());
         match rank(self).cmp(&rank(other)) {
             std::cmp::Ordering::Equal => self.core_hz.relative() < other.core_hz.relative(),
             order => order.is_lt(),
@@ -329,14 +331,14 @@ fn off_lattice(lines: &[Line]) -> String {
 fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Level>)> {
     let (best, cycles) = solved.used().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let mean = core_hz(best, cycles, rate);
-    let others: Vec<f64> =
+    let distances: Vec<f64> =
         solved.used().map(|(line, n)| core_hz(line, n, rate).value - mean.value).collect();
     let spread =
-        (others.iter().map(|other| other * other).sum::<f64>() / others.len() as f64).sqrt();
+        (distances.iter().map(|other| other * other).sum::<f64>() / distances.len() as f64).sqrt();
     let counted = Contribution::standard(
         Source::Departure,
-        spread / (others.len() as f64).sqrt(),
-        (others.len() as f64 - 1.0).max(1.0),
+        spread / (distances.len() as f64).sqrt(),
+        (distances.len() as f64 - 1.0).max(1.0),
     );
     let rated = Contribution::rate(mean.value, rate);
     let blocks: Vec<f64> =
@@ -373,26 +375,26 @@ fn factor_known(chains: &[ChainUnits]) -> bool {
 /// co-runner may lengthen to what was measured.
 fn possible_lengths(chain: &ChainUnits) -> Vec<u32> {
     let cycles = chain.cycles.value;
-    let (least, most) = (
+    let (least_length, most_length) = (
         (cycles / (1.0 + MOST_LENGTHENED)).ceil() as u32,
         (cycles * (1.0 + SHORTENED_SHARE)).floor() as u32,
     );
-    chain.integer.map_or_else(|| (least..=most).collect(), |integer| vec![integer])
+    chain.integer.map_or_else(|| (least_length..=most_length).collect(), |integer| vec![integer])
 }
 
 fn findings(solved: &Solved, factor_known: bool, wide: f64) -> Vec<Finding> {
     let chains = &solved.chains;
-    let mut all = Vec::new();
+    let mut findings = Vec::new();
     let off: Vec<String> = chains
         .iter()
         .filter(|chain| chain.integer.is_none())
         .map(|c| format!("{} ({:.3} cycles)", c.name, c.cycles.value))
         .collect();
     if !off.is_empty() {
-        all.push(Finding::new(Severity::Note, CoreClockFinding::OffLattice { chains: off }));
+        findings.push(Finding::new(Severity::Note, CoreClockFinding::OffLattice { chains: off }));
     }
     if !factor_known {
-        all.push(Finding::new(
+        findings.push(Finding::new(
             Severity::Warning,
             CoreClockFinding::FactorUnknown {
                 chains: chains.iter().filter(|c| c.integer.is_some()).count(),
@@ -400,7 +402,7 @@ fn findings(solved: &Solved, factor_known: bool, wide: f64) -> Vec<Finding> {
         ));
     }
     if wide > WIDE_SHARE {
-        all.push(Finding::new(
+        findings.push(Finding::new(
             Severity::Warning,
             CoreClockFinding::Wide {
                 component: "core clock".into(),
@@ -410,8 +412,8 @@ fn findings(solved: &Solved, factor_known: bool, wide: f64) -> Vec<Finding> {
     }
     let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>()
         / solved.lines.len() as f64;
-    all.extend(disturbed_finding(share, share, false, None));
-    all
+    findings.extend(disturbed_finding(share, share, false, None));
+    findings
 }
 
 #[cfg(test)]

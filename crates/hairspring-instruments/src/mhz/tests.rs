@@ -77,21 +77,21 @@ fn a_chain_that_breaks_the_lattice_is_named_and_left_out() {
 #[test]
 fn chains_that_share_a_factor_leave_the_speed_known_up_to_it() {
     let doubled = PLAIN_CORE.map(|(name, _)| (name, if name.contains('+') { 4.0 } else { 2.0 }));
-    let found = core_clock(&table(&doubled, |_| 3.7e9, 5.0), 0.95).unwrap();
-    assert!(!found.factor_known);
-    assert!(found.findings.iter().any(|finding| finding.is(FACTOR_UNKNOWN)));
+    let clock = core_clock(&table(&doubled, |_| 3.7e9, 5.0), 0.95).unwrap();
+    assert!(!clock.factor_known);
+    assert!(clock.findings.iter().any(|finding| finding.is(FACTOR_UNKNOWN)));
 }
 
 #[test]
 fn steps_are_levels_and_not_averaged_away() {
-    let found =
+    let clock =
         core_clock(&table(&PLAIN_CORE, |round| if round < 400 { 3.7e9 } else { 3.3e9 }, 5.0), 0.95)
             .unwrap();
-    assert!((found.core_hz.value / 3.7e9 - 1.0).abs() < 1e-3, "{:?}", found.core_hz);
+    assert!((clock.core_hz.value / 3.7e9 - 1.0).abs() < 1e-3, "{:?}", clock.core_hz);
     let levels: Vec<f64> =
-        found.levels.iter().map(|level| (level.value.value / 1e8).round()).collect();
+        clock.levels.iter().map(|level| (level.value.value / 1e8).round()).collect();
     assert_eq!(levels, [37.0, 33.0]);
-    assert!((found.levels[0].share - 400.0 / 640.0).abs() < 0.05);
+    assert!((clock.levels[0].share - 400.0 / 640.0).abs() < 0.05);
 }
 
 #[test]
@@ -114,17 +114,17 @@ fn a_missing_rate_is_reported() {
 #[test]
 fn a_load_chain_that_something_slows_is_left_out_without_a_doubt() {
     for load in [4.05, 4.11, 4.2, 4.35, 4.5] {
-        let found = core_clock(&table(&with("load", load), |_| 3.24e9, 5.0), 0.95).unwrap();
-        assert!((found.core_hz.value / 3.24e9 - 1.0).abs() < 1e-3, "{load}: {:?}", found.core_hz);
+        let clock = core_clock(&table(&with("load", load), |_| 3.24e9, 5.0), 0.95).unwrap();
+        assert!((clock.core_hz.value / 3.24e9 - 1.0).abs() < 1e-3, "{load}: {:?}", clock.core_hz);
         assert!(
-            found.factor_known && found.off_lattice().count() == 0,
+            clock.factor_known && clock.off_lattice().count() == 0,
             "{load}: {:?}",
-            found.chains
+            clock.chains
         );
         assert!(
-            found.findings.iter().all(|finding| finding.severity == Severity::Note),
+            clock.findings.iter().all(|finding| finding.severity == Severity::Note),
             "{:?}",
-            found.findings
+            clock.findings
         );
     }
 }
@@ -133,10 +133,10 @@ fn a_load_chain_that_something_slows_is_left_out_without_a_doubt() {
 fn a_fraction_and_a_slowed_load_chain_leave_the_chains_of_the_lattice() {
     let core =
         with("load", 4.3).map(|(name, cycles)| (name, if name == "mulsd" { 3.36 } else { cycles }));
-    let found = core_clock(&table(&core, |_| 3.24e9, 5.0), 0.95).unwrap();
-    assert!((found.core_hz.value / 3.24e9 - 1.0).abs() < 1e-3 && found.factor_known, "{found:?}");
-    assert_eq!(found.off_lattice().count(), 0);
-    let left_out: Vec<&str> = found
+    let clock = core_clock(&table(&core, |_| 3.24e9, 5.0), 0.95).unwrap();
+    assert!((clock.core_hz.value / 3.24e9 - 1.0).abs() < 1e-3 && clock.factor_known, "{clock:?}");
+    assert_eq!(clock.off_lattice().count(), 0);
+    let left_out: Vec<&str> = clock
         .chains
         .iter()
         .filter(|chain| chain.integer.is_none())
@@ -162,8 +162,8 @@ fn slowed_chains_of_the_lattice_differ_from_renamed_ones() {
 #[test]
 fn wide_interval_is_a_warning_and_not_a_refusal() {
     let of = |noise: f64| core_clock(&table(&PLAIN_CORE, |_| 3.7e9, noise), 0.95).unwrap();
-    let wide = |found: &CoreClock| {
-        found.findings.iter().any(|finding| finding.is(hairspring_core::judge::code::WIDE_INTERVAL))
+    let wide = |clock: &CoreClock| {
+        clock.findings.iter().any(|finding| finding.is(hairspring_core::judge::code::WIDE_INTERVAL))
     };
     let (narrow, noisy) = (of(50.0), of(200.0));
     assert!(narrow.core_hz.relative() < WIDE_SHARE && !wide(&narrow), "{narrow:?}");

@@ -25,9 +25,9 @@ pub fn mhz(
     page.line("hairspring mhz: core clock from the lattice of dependent chains", Tone::Strong);
     page.gap();
     table(&mut page, cpus);
-    for (cpu, found) in cpus {
+    for (cpu, core_clock) in cpus {
         page.gap();
-        match found {
+        match core_clock {
             Ok(found) => proof(&mut page, found, cpus.len() > 1),
             Err(reason) => page.item(&format!("CPU {cpu}"), reason, Tone::Alarm),
         }
@@ -73,9 +73,9 @@ fn row(clock: &CoreClock) -> String {
 
 /// `3,694.81 +- 0.12`.
 fn megahertz(hz: &Estimate) -> String {
-    let shown = digits(&hz.scaled(1e-6));
+    let shown_digits = digits(&hz.scaled(1e-6));
     if hz.half_width() > 0.0 {
-        format!("{} +- {}", shown.value, shown.half)
+        format!("{} +- {}", shown_digits.value, shown_digits.half)
     } else {
         significant(hz.value * 1e-6, 9)
     }
@@ -83,14 +83,14 @@ fn megahertz(hz: &Estimate) -> String {
 
 fn table(page: &mut Page, cpus: Cpus) {
     page.line(&format!("  {:>3}  {}", "CPU", head()), Tone::Strong);
-    for (cpu, found) in cpus {
-        match found {
+    for (cpu, core_clock) in cpus {
+        match core_clock {
             Ok(found) => page.line(&format!("  {cpu:>3}  {}", row(found)), Tone::Plain),
             Err(_) => page.line(&format!("  {cpu:>3}  unknown, see below"), Tone::Alarm),
         }
     }
-    if let Some(found) = cpus.iter().find_map(|(_, found)| found.as_ref().ok()) {
-        let level = significant(100.0 * found.core_hz.level, 4);
+    if let Some(core_clock) = cpus.iter().find_map(|(_, core_clock)| core_clock.as_ref().ok()) {
+        let level = significant(100.0 * core_clock.core_hz.level, 4);
         page.marked(
             "",
             &format!(

@@ -91,10 +91,10 @@ mod tests {
 
     #[test]
     fn no_values_give_no_distribution_and_one_value_has_no_interval() {
-        let mut one = stream();
-        assert_eq!(one.summary(0.95, &[]), None);
-        one.push(5.0, 0);
-        let found = one.summary(0.95, &[]).unwrap();
+        let mut distribution = stream();
+        assert_eq!(distribution.summary(0.95, &[]), None);
+        distribution.push(5.0, 0);
+        let found = distribution.summary(0.95, &[]).unwrap();
         assert_eq!((found.count, found.mean_ns.value, found.mean_ns.high), (1, 5.0, f64::INFINITY));
     }
 

@@ -336,15 +336,15 @@ impl From<&Exchange> for ExchangeJson {
 
 impl From<&Disagreement> for DisagreementJson {
     fn from(of: &Disagreement) -> Self {
-        let [least, most] = of.extremes_ns;
+        let [least_error, most_error] = of.extremes_ns;
         DisagreementJson {
             ppm: of.ppm.if_finite(),
             ppm_budget: figure_budget(&of.budget, of.ppm.level, &OF_ENDS),
             sd_ns: finite(of.sd_ns),
-            least_ns: finite(least.value),
-            least_cycle: least.cycle,
-            most_ns: finite(most.value),
-            most_cycle: most.cycle,
+            least_ns: finite(least_error.value),
+            least_cycle: least_error.cycle,
+            most_ns: finite(most_error.value),
+            most_cycle: most_error.cycle,
         }
     }
 }

@@ -67,14 +67,14 @@ impl Histogram {
 
     /// The quantile of this share, as the upper edge of its bin; `None` if it is in the overflow.
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        let wanted = (share * self.count() as f64).ceil().max(1.0) as u64;
-        let mut seen = self.below;
-        if seen >= wanted {
+        let wanted_values = (share * self.count() as f64).ceil().max(1.0) as u64;
+        let mut seen_values = self.below;
+        if seen_values >= wanted_values {
             return Some(self.low_ns);
         }
         let at = self.bins.iter().position(|count| {
-            seen += count;
-            seen >= wanted
+            seen_values += count;
+            seen_values >= wanted_values
         })?;
         Some(self.low_ns + (at + 1) as f64 * self.bin_ns)
     }

@@ -93,9 +93,9 @@ pub fn measure(
     let mut system = System::new(request.clocks);
     let least_cycle_ns = least_cycle_ns(&mut system);
     check_period(request.period_ns, least_cycle_ns)?;
-    let known = request.clocks.map(Known::measure);
+    let known_clocks = request.clocks.map(Known::measure);
     let meters = request.clocks.map(RateMeter::start);
-    let rates = check_clocks(&mut system, request, &known, &meters)?;
+    let rates = check_clocks(&mut system, request, &known_clocks, &meters)?;
     let ticks = [0, 1].map(|at| tick(&rates[at], &request.clocks[at]));
     let mut line = open_line(request, ticks[0])?;
     let mut tally = Tally::new(ticks, &request.bins);
@@ -113,23 +113,23 @@ pub fn measure(
         .run(&schedule, &mut tally);
     let elapsed_ms = system.now_ns().saturating_sub(schedule.start_ns) as f64 * 1e-6;
     let switches = switches.since_last();
-    let taken = taken(watches);
+    let taken_findings = taken(watches);
     let exchange = line.map(|line| exchanged(line, &mut system, request.level, &rates[0]));
-    let ended = Ended {
+    let ended_run = Ended {
         period_ns: request.period_ns,
-        known: known.clone(),
+        known: known_clocks.clone(),
         rates: rates.clone(),
         stop: end,
         limit: request.limit,
         level: request.level,
     };
-    let mut summary = summarise(&tally, exchange, &ended).ok_or_else(|| too_short(&tally))?;
-    add_findings(&mut summary, not_prepared(&thread, &real_time).into_iter().chain(taken));
+    let mut summary = summarise(&tally, exchange, &ended_run).ok_or_else(|| too_short(&tally))?;
+    add_findings(&mut summary, not_prepared(&thread, &real_time).into_iter().chain(taken_findings));
     Ok(MeasuredTask {
         summary,
         thread,
         real_time,
-        known,
+        known: known_clocks,
         rates,
         least_cycle_ns,
         stolen_ms: steal.stolen_ms(),
@@ -163,8 +163,8 @@ fn add_findings(summary: &mut Summary, findings: impl Iterator<Item = Finding>) 
 /// not raised.
 type Taken = (Option<RealTime>, std::result::Result<i32, String>);
 
-fn take_priority(wanted: Priority) -> Result<Taken> {
-    match wanted {
+fn take_priority(wanted_priority: Priority) -> Result<Taken> {
+    match wanted_priority {
         Priority::Normal => Ok((None, Err("not requested".into()))),
         Priority::Required(priority) => Ok((Some(RealTime::fifo(priority)?), Ok(priority))),
         Priority::AsAllowed(priority) => Ok(match RealTime::fifo(priority) {
@@ -190,7 +190,7 @@ fn tick(rate: &Rate, clock: &Clock) -> Tick {
 fn check_clocks(
     system: &mut System,
     request: &Request,
-    known: &[Known; 2],
+    known_clocks: &[Known; 2],
     meters: &[RateMeter; 2],
 ) -> Result<[Rate; 2]> {
     const ASLEEP_NS: u64 = 200_000_000;
@@ -205,7 +205,7 @@ fn check_clocks(
             after.0[at],
             elapsed_ns as f64,
         );
-        known[at].check(request.period_ns, &rates[at], ticks, elapsed_ns)?;
+        known_clocks[at].check(request.period_ns, &rates[at], ticks, elapsed_ns)?;
     }
     Ok(rates)
 }
@@ -262,7 +262,7 @@ fn not_prepared(
 ) -> Vec<Finding> {
     let memory =
         (!thread.memory_locked).then(|| "locking the memory (limit of `ulimit -l`)".to_owned());
-    let asked = real_time.as_ref().err().filter(|reason| *reason != "not requested");
-    let all = asked.cloned().into_iter().chain(memory);
+    let refusal = real_time.as_ref().err().filter(|reason| *reason != "not requested");
+    let all = refusal.cloned().into_iter().chain(memory);
     all.map(|what| Finding::new(Severity::Note, PeriodFinding::NotPrepared { what })).collect()
 }

@@ -30,16 +30,20 @@ const MOST_AT_ONCE: usize = 64;
 /// # Errors
 /// There is no address.
 pub fn resolve(name: &str) -> Result<Vec<SocketAddr>> {
-    let found =
+    let addresses =
         name.to_socket_addrs().or_else(|_| (name.trim_matches(['[', ']']), PORT).to_socket_addrs());
     let refused =
         |reason: String| Error::Refused { what: format!("no address for `{name}`"), reason };
-    let all: Vec<SocketAddr> = found
+    let all_addresses: Vec<SocketAddr> = addresses
         .map_err(|e| {
             refused(format!("{e}; give HOST or HOST:PORT, as 192.168.1.7:{PORT} or [::1]:{PORT}"))
         })?
         .collect();
-    if all.is_empty() { Err(refused("the name has no address".into())) } else { Ok(all) }
+    if all_addresses.is_empty() {
+        Err(refused("the name has no address".into()))
+    } else {
+        Ok(all_addresses)
+    }
 }
 
 /// The task's end of the connection.
@@ -59,9 +63,9 @@ impl Line {
     /// # Errors
     /// If the name has no address, or nobody answers there.
     pub fn open(name: &str, clock: Clock, tick: Tick, bins: &Bins) -> Result<Line> {
-        let all = resolve(name)?;
+        let all_addresses = resolve(name)?;
         let mut last = String::new();
-        for to in all {
+        for to in all_addresses {
             let session = RandomState::new().build_hasher().finish();
             match connect(to).and_then(|socket| greet(&socket, session).map(|()| socket)) {
                 Ok(socket) => {
@@ -120,9 +124,13 @@ impl Line {
     }
 
     fn sleep(&self, ns: u64) {
-        let mut wanted = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+        let mut wanted_events = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
         // A signal ends the wait early; the task checks for that.
-        let _ = ppoll(&mut wanted, Some(TimeSpec::from_duration(Duration::from_nanos(ns))), None);
+        let _ = ppoll(
+            &mut wanted_events,
+            Some(TimeSpec::from_duration(Duration::from_nanos(ns))),
+            None,
+        );
     }
 }
 
@@ -220,9 +228,9 @@ pub struct Responded {
 /// # Errors
 /// If it is not possible to listen there; the message says why.
 pub fn listen(name: &str) -> Result<UdpSocket> {
-    let all = resolve(name)?;
-    UdpSocket::bind(&all[..]).map_err(|e| Error::Refused {
-        what: format!("cannot listen at {}", all[0]),
+    let all_addresses = resolve(name)?;
+    UdpSocket::bind(&all_addresses[..]).map_err(|e| Error::Refused {
+        what: format!("cannot listen at {}", all_addresses[0]),
         reason: format!(
             "{e}; give an address of this machine and a free port (--respond ADDR:PORT)"
         ),

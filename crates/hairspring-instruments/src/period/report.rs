@@ -54,9 +54,9 @@ impl PeriodReport {
     }
 }
 
-fn clock_info(known: &Known, rate: &Rate) -> Clock {
-    let reading = &known.reading;
-    Clock::named(known.clock.name, known.clock.description)
+fn clock_info(known_clock: &Known, rate: &Rate) -> Clock {
+    let reading = &known_clock.reading;
+    Clock::named(known_clock.clock.name, known_clock.clock.description)
         .with_rate(rate)
         .with_reading(reading.quantum, reading.back_to_back_mean)
 }

@@ -152,33 +152,33 @@ pub struct Ended {
 pub const FEWEST_PERIODS: u64 = 2;
 
 /// Summarizes a run. `None` for fewer than [`FEWEST_PERIODS`] periods.
-pub fn summarise(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> Option<Summary> {
+pub fn summarise(tally: &Tally, exchange: Option<Exchange>, ended_run: &Ended) -> Option<Summary> {
     if tally.periods() < FEWEST_PERIODS || tally.latency.moments.count() < FEWEST_PERIODS + 1 {
         return None;
     }
-    let clocks = [0, 1].map(|at| periods(tally, at, ended));
-    let disagreement = disagreement(tally, ended);
+    let clocks = [0, 1].map(|at| periods(tally, at, ended_run));
+    let disagreement = disagreement(tally, ended_run);
     let mut findings = missed(tally).into_iter().collect::<Vec<_>>();
     findings.extend(
-        [0, 1]
-            .iter()
-            .flat_map(|at| clock_findings(&clocks[*at], &ended.known[*at], &ended.rates[*at])),
+        [0, 1].iter().flat_map(|at| {
+            clock_findings(&clocks[*at], &ended_run.known[*at], &ended_run.rates[*at])
+        }),
     );
     findings.extend(disagree(&disagreement, &clocks));
     findings.extend(exchange.as_ref().and_then(answers_missing));
     Some(Summary {
-        period_ns: ended.period_ns,
+        period_ns: ended_run.period_ns,
         cycles: tally.cycles,
         missed: tally.missed,
         longest_gap_ns: tally.longest_gap_ns,
-        latency: tally.latency.summary(ended.level, &[])?,
+        latency: tally.latency.summary(ended_run.level, &[])?,
         clocks,
         disagreement,
         outliers: tally.outliers.clone(),
         outliers_not_listed: tally.outliers_not_listed,
         exchange,
-        limit: ended.limit,
-        stop: ended.stop,
+        limit: ended_run.limit,
+        stop: ended_run.stop,
         findings,
     })
 }
@@ -190,9 +190,10 @@ fn ends_sd(tally: &Tally) -> f64 {
     usual.max(tally.ends_ns().abs())
 }
 
-fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
-    let (clock, rate, known) = (&tally.clocks[at], &ended.rates[at], &ended.known[at]);
-    let (n, due) = (tally.periods() as f64, ended.period_ns as f64);
+fn periods(tally: &Tally, at: usize, ended_run: &Ended) -> ClockPeriods {
+    let (clock, rate, known_clock) =
+        (&tally.clocks[at], &ended_run.rates[at], &ended_run.known[at]);
+    let (n, due) = (tally.periods() as f64, ended_run.period_ns as f64);
     let ns_per_tick = 1e9 / rate.hz;
     let value = clock.ticks as f64 * ns_per_tick / n;
     let mean = Uncertain {
@@ -204,36 +205,40 @@ fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
                 tally.latency.moments.count() as f64 - 1.0,
             ),
             Contribution::rate(due, rate),
-            Contribution::bound(Source::Quantum, known.reading.quantum as f64 * ns_per_tick / n),
+            Contribution::bound(
+                Source::Quantum,
+                known_clock.reading.quantum as f64 * ns_per_tick / n,
+            ),
         ],
     };
-    let error = mean.estimate(ended.level);
+    let error = mean.estimate(ended_run.level);
     // The tally used the rate from before the run.
     let shift = due * (ns_per_tick / clock.ns_per_tick() - 1.0);
     let moved = |extreme: Extreme| Extreme { value: extreme.value + shift, ..extreme };
-    let seen = Distribution::new(&clock.errors, mean, ended.level);
+    let distribution = Distribution::new(&clock.errors, mean, ended_run.level);
     ClockPeriods {
-        name: known.clock.name.to_owned(),
+        name: known_clock.clock.name.to_owned(),
         period_ns: Estimate {
             value,
             low: error.low + due,
             high: error.high + due,
-            level: ended.level,
+            level: ended_run.level,
         },
         error: Distribution {
-            least_ns: moved(seen.least_ns),
-            most_ns: moved(seen.most_ns),
-            ..seen
+            least_ns: moved(distribution.least_ns),
+            most_ns: moved(distribution.most_ns),
+            ..distribution
         },
         backward: clock.backward,
     }
 }
 
-fn disagreement(tally: &Tally, ended: &Ended) -> Disagreement {
-    let span = |at: usize| tally.clocks[at].ticks as f64 * 1e9 / ended.rates[at].hz;
-    let due = tally.periods() as f64 * ended.period_ns as f64;
-    let quanta = [0, 1].map(|at| ended.known[at].reading.quantum as f64 * 1e9 / ended.rates[at].hz);
-    let rates = ended.rates[0].uncertainty_ppm.hypot(ended.rates[1].uncertainty_ppm);
+fn disagreement(tally: &Tally, ended_run: &Ended) -> Disagreement {
+    let span = |at: usize| tally.clocks[at].ticks as f64 * 1e9 / ended_run.rates[at].hz;
+    let due = tally.periods() as f64 * ended_run.period_ns as f64;
+    let quanta =
+        [0, 1].map(|at| ended_run.known[at].reading.quantum as f64 * 1e9 / ended_run.rates[at].hz);
+    let rates = ended_run.rates[0].uncertainty_ppm.hypot(ended_run.rates[1].uncertainty_ppm);
     // Both clocks read both ends of the run, so only the time between the two reads remains as an
     // error.
     let sd_ns = tally.disagreement.variance().sqrt();
@@ -252,7 +257,7 @@ fn disagreement(tally: &Tally, ended: &Ended) -> Disagreement {
     let shift = (span(0) - span(1)) / tally.periods() as f64 - tally.disagreement.mean();
     let extremes = [tally.disagreement.least(), tally.disagreement.most()];
     let extremes_ns = extremes.map(|extreme| Extreme { value: extreme.value + shift, ..extreme });
-    Disagreement { ppm: ppm.estimate(ended.level), budget: ppm.budget, sd_ns, extremes_ns }
+    Disagreement { ppm: ppm.estimate(ended_run.level), budget: ppm.budget, sd_ns, extremes_ns }
 }
 
 fn missed(tally: &Tally) -> Option<Finding> {
@@ -269,8 +274,8 @@ fn missed(tally: &Tally) -> Option<Finding> {
     })
 }
 
-fn clock_findings(clock: &ClockPeriods, known: &Known, rate: &Rate) -> Vec<Finding> {
-    let quantum_ns = known.reading.quantum as f64 * 1e9 / rate.hz;
+fn clock_findings(clock: &ClockPeriods, known_clock: &Known, rate: &Rate) -> Vec<Finding> {
+    let quantum_ns = known_clock.reading.quantum as f64 * 1e9 / rate.hz;
     let hidden = quantum_ns > 0.5 * clock.error.sd_ns;
     let name = || clock.name.clone();
     let coarse = hidden.then(|| PeriodFinding::QuantumHidesSpread {

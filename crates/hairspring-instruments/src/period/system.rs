@@ -47,13 +47,13 @@ impl Machine for System {
 /// a slow one.
 pub fn least_cycle_ns(machine: &mut dyn Machine) -> u64 {
     const TRIES: usize = 300;
-    let one = |_| {
+    let time_of_sleep = |_| {
         let before = machine.now_ns();
         machine.sleep_until(before + 1);
         let (_, after) = machine.read();
         after.max(machine.now_ns()).saturating_sub(before)
     };
-    (0..TRIES).map(one).min().unwrap_or(0)
+    (0..TRIES).map(time_of_sleep).min().unwrap_or(0)
 }
 
 /// Refuses a period that is shorter than the machine's shortest cycle.

@@ -240,12 +240,12 @@ mod tests {
 
     #[test]
     fn a_frame_is_exchanged_in_every_cycle_and_waiting_for_it_misses_none() {
-        let (mut asked, mut records) = (Vec::new(), Records(Vec::new()));
+        let (mut asked_cycles, mut records) = (Vec::new(), Records(Vec::new()));
         let mut tally =
             Tally::new([1.0 / 3.0, 1.0].map(tick), &Bins::for_period(SCHEDULE.period_ns));
         let mut machine = Invented { now: 0, late: vec![90], at: 0 };
         let stop = AtomicBool::new(false);
-        let mut partner = Forgetful(&mut asked);
+        let mut partner = Forgetful(&mut asked_cycles);
         Task {
             machine: &mut machine,
             partner: Some(&mut partner),
@@ -254,7 +254,7 @@ mod tests {
             stop: &stop,
         }
         .run(&SCHEDULE, &mut tally);
-        assert_eq!((asked.len(), asked[3], tally.missed), (20, (3, 14_000), 0));
+        assert_eq!((asked_cycles.len(), asked_cycles[3], tally.missed), (20, (3, 14_000), 0));
         assert_eq!(records.0[..2], [(0, Some(300)), (1, None)]);
     }
 }

@@ -25,10 +25,10 @@ pub fn period(report: &PeriodReport, style: &Style) -> String {
         Tone::Strong,
     );
     page.gap();
-    let all = &summary.findings;
-    if all.iter().any(|finding| finding.severity == Severity::Untrusted) {
+    let all_findings = &summary.findings;
+    if all_findings.iter().any(|finding| finding.severity == Severity::Untrusted) {
         page.line("  NOT TO BE TRUSTED", Tone::Alarm);
-        findings(&mut page, all, Severity::Untrusted);
+        findings(&mut page, all_findings, Severity::Untrusted);
         page.gap();
     }
     table(&mut page, summary);
@@ -44,7 +44,7 @@ pub fn period(report: &PeriodReport, style: &Style) -> String {
     }
     page.gap();
     for severity in [Severity::Warning, Severity::Note] {
-        findings(&mut page, all, severity);
+        findings(&mut page, all_findings, severity);
     }
     page.gap();
     circumstances(&mut page, report);
@@ -197,32 +197,32 @@ fn counts(page: &mut Page, summary: &Summary) {
         } else {
             ("kept", Tone::Plain)
         };
-        let most = summary.latency.most_ns;
+        let most_latency = summary.latency.most_ns;
         let text = format!(
             "{word}: latency at most {}, {} in cycle {}",
             time(limit.latency_ns),
-            time(most.value),
-            count(most.cycle as usize)
+            time(most_latency.value),
+            count(most_latency.cycle as usize)
         );
         page.item("limit", &text, tone);
     }
 }
 
 fn clocks(page: &mut Page, summary: &Summary) {
-    let found = &summary.disagreement;
+    let disagreement = &summary.disagreement;
     let names = format!("{} against {}", summary.clocks[0].name, summary.clocks[1].name);
-    let [least, most] = found.extremes_ns;
+    let [least_error, most_error] = disagreement.extremes_ns;
     let spread = format!(
         "spread {} a period, {} to {}",
-        time(found.sd_ns),
-        time(least.value),
-        time(most.value)
+        time(disagreement.sd_ns),
+        time(least_error.value),
+        time(most_error.value)
     );
     page.item(
         "clocks",
         &format!(
             "{names}: {} ppm, by the rates from before the run; {spread}",
-            plus_minus(&found.ppm)
+            plus_minus(&disagreement.ppm)
         ),
         Tone::Plain,
     );
@@ -253,19 +253,19 @@ fn frames(page: &mut Page, exchange: &Exchange) {
         },
     );
     let ignored = exchange.ignored;
-    let all = [
+    let ignored_frames = [
         (ignored.duplicates, "duplicate"),
         (ignored.stale, "stale"),
         (ignored.foreign, "foreign"),
         (ignored.short, "short"),
     ];
-    let seen: Vec<String> = all
+    let seen_frames: Vec<String> = ignored_frames
         .iter()
         .filter(|(seen, _)| *seen > 0)
         .map(|(seen, name)| format!("{} {name}", number(*seen)))
         .collect();
-    if !seen.is_empty() {
-        page.item("ignored", &seen.join(", "), Tone::Plain);
+    if !seen_frames.is_empty() {
+        page.item("ignored", &seen_frames.join(", "), Tone::Plain);
     }
 }
 
@@ -273,26 +273,30 @@ fn frames(page: &mut Page, exchange: &Exchange) {
 const SHOWN_OUTLIERS: usize = 6;
 
 fn late(page: &mut Page, summary: &Summary) {
-    let all = summary.latency.histogram.above() as usize;
-    if all == 0 {
+    let late_cycles = summary.latency.histogram.above() as usize;
+    if late_cycles == 0 {
         return;
     }
-    let shown: Vec<String> = summary
+    let shown_cycles: Vec<String> = summary
         .outliers
         .iter()
         .take(SHOWN_OUTLIERS)
         .map(|late| format!("{} ({})", count(late.cycle as usize), time(late.latency_ns)))
         .collect();
-    let more = if all > shown.len() {
-        format!(", and {} more", count(all - shown.len()))
+    let more = if late_cycles > shown_cycles.len() {
+        format!(", and {} more", count(late_cycles - shown_cycles.len()))
     } else {
         String::new()
     };
     let beyond = time(summary.latency.histogram.range_ns().1);
-    let cycles = if all == 1 { "1 cycle".to_owned() } else { format!("{} cycles", count(all)) };
+    let cycles = if late_cycles == 1 {
+        "1 cycle".to_owned()
+    } else {
+        format!("{} cycles", count(late_cycles))
+    };
     page.item(
         "late",
-        &format!("{cycles} woke {beyond} late or more: {}{more}", shown.join(", ")),
+        &format!("{cycles} woke {beyond} late or more: {}{more}", shown_cycles.join(", ")),
         Tone::Plain,
     );
 }
@@ -306,13 +310,13 @@ fn edges() -> impl Iterator<Item = f64> {
 /// The counts of a histogram in lines of growing width, each with its share of all and a bar.
 fn lines(of: &Histogram) -> Vec<(String, u64)> {
     let top = of.range_ns().1;
-    let all: Vec<f64> =
+    let all_edges: Vec<f64> =
         edges().filter(|edge| *edge < top && (*edge == 0.0 || *edge >= of.bin_ns())).collect();
-    let counts: Vec<u64> = all
+    let counts: Vec<u64> = all_edges
         .iter()
         .enumerate()
         .map(|(at, low)| {
-            let high = all.get(at + 1).copied().unwrap_or(top);
+            let high = all_edges.get(at + 1).copied().unwrap_or(top);
             // The bin that an edge falls into goes with the line below it, so that each bin is
             // counted once.
             of.filled()
@@ -326,26 +330,28 @@ fn lines(of: &Histogram) -> Vec<(String, u64)> {
     else {
         return Vec::new();
     };
-    (first..=last).map(|at| (format!("from {}", time(all[at])), counts[at])).collect()
+    (first..=last).map(|at| (format!("from {}", time(all_edges[at])), counts[at])).collect()
 }
 
 fn histogram(page: &mut Page, name: &str, of: &Histogram) {
-    let mut all = lines(of);
+    let mut all_lines = lines(of);
     if of.below() > 0 {
-        all.insert(0, ("below 0".into(), of.below()));
+        all_lines.insert(0, ("below 0".into(), of.below()));
     }
     if of.above() > 0 {
-        all.push((format!("beyond {}", time(of.range_ns().1)), of.above()));
+        all_lines.push((format!("beyond {}", time(of.range_ns().1)), of.above()));
     }
-    let most = all.iter().map(|(_, count)| *count).max().unwrap_or(1).max(1);
-    let label = all.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
-    let digits = all.iter().map(|(_, number)| count(*number as usize).len()).max().unwrap_or(0);
+    let most_cycles = all_lines.iter().map(|(_, count)| *count).max().unwrap_or(1).max(1);
+    let label = all_lines.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
+    let digits =
+        all_lines.iter().map(|(_, number)| count(*number as usize).len()).max().unwrap_or(0);
     let room = page.width().saturating_sub(INDENT + label + digits + 4) as f64;
-    for (at, (edge, number)) in all.iter().enumerate() {
+    for (at, (edge, number)) in all_lines.iter().enumerate() {
         // A bar that is not empty has at least one mark.
         let bar = "#".repeat(
-            (room * *number as f64 / most as f64).round().max(f64::from(u8::from(*number > 0)))
-                as usize,
+            (room * *number as f64 / most_cycles as f64)
+                .round()
+                .max(f64::from(u8::from(*number > 0))) as usize,
         );
         let name = if at == 0 { name } else { "" };
         page.line(

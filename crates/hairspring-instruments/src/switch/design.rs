@@ -186,10 +186,15 @@ fn turns(pilot: &Pilot) -> Vec<(Turn, f64)> {
 
 /// So many numbers of repetitions, each half of the next, for something that takes this long.
 fn steps(ns: f64, count: u32) -> impl Iterator<Item = u32> {
-    let most = (LONGEST_NS / ns).clamp(FEWEST_REPETITIONS, MOST_REPETITIONS) as u32;
+    let most_repetitions = (LONGEST_NS / ns).clamp(FEWEST_REPETITIONS, MOST_REPETITIONS) as u32;
     // Windows of few have 1, 2 and so on.
     (0..count).rev().map(move |at| {
-        if most >> (count - 1) > 0 { most >> at } else { most.saturating_sub(at) }.max(1)
+        if most_repetitions >> (count - 1) > 0 {
+            most_repetitions >> at
+        } else {
+            most_repetitions.saturating_sub(at)
+        }
+        .max(1)
     })
 }
 
@@ -202,23 +207,23 @@ pub fn in_other_components(
     names: &[&str],
     columns: &[Vec<f64>],
 ) -> Observations {
-    let mut other = Observations::new(names.iter().map(|name| (*name).to_owned()).collect());
-    other.origin = table.origin.clone();
-    other.origin.serving = names.iter().skip(1).map(|name| (*name).to_owned()).collect();
+    let mut other_table = Observations::new(names.iter().map(|name| (*name).to_owned()).collect());
+    other_table.origin = table.origin.clone();
+    other_table.origin.serving = names.iter().skip(1).map(|name| (*name).to_owned()).collect();
     for name in table.series_names() {
-        other.series(name);
+        other_table.series(name);
     }
     for row in table.rows() {
         let counts: Vec<f64> = columns
             .iter()
             .map(|column| column.iter().zip(&row.counts).map(|(part, count)| part * count).sum())
             .collect();
-        other.row_apart(row.series, &counts);
+        other_table.row_apart(row.series, &counts);
     }
     for one in table.readings() {
-        other.push_guarded(one.row, one.round, one.ticks, one.flags, one.guard);
+        other_table.push_guarded(one.row, one.round, one.ticks, one.flags, one.guard);
     }
-    other
+    other_table
 }
 
 /// A sum of components as a component of its own, the first one: the others are its parts but for
@@ -230,8 +235,8 @@ pub fn with_sum(table: &Observations, sum: &str, parts: &[&str], left_out: &str)
     let Some(out) = at(left_out) else { return table.clone() };
     // With t_sum = sum of parts, t_out = t_sum - (other parts), so n_out * t_out = n_out * t_sum -
     // n_out * (other parts).
-    let of = |wanted: usize| -> Vec<f64> {
-        (0..old.len()).map(|j| f64::from(u8::from(j == wanted))).collect()
+    let of = |wanted_component: usize| -> Vec<f64> {
+        (0..old.len()).map(|j| f64::from(u8::from(j == wanted_component))).collect()
     };
     let (mut names, mut columns) = (vec![sum], vec![of(out)]);
     for (j, name) in old.iter().enumerate().filter(|(j, _)| *j != out) {
@@ -296,10 +301,12 @@ mod tests {
             (true, vec![800.0, 700.0, 2_000.0, -30.0, 28_000.0, 500.0]),
         ] {
             let table = simulated(has_set, &times, 0.0, 1);
-            let found = solve(&table, 0, &Options::default()).unwrap();
+            let solution = solve(&table, 0, &Options::default()).unwrap();
             for (name, time) in components(has_set).iter().zip(&times) {
-                let ticks =
-                    found.component(name).unwrap_or_else(|| panic!("{name}: {found:?}")).ticks;
+                let ticks = solution
+                    .component(name)
+                    .unwrap_or_else(|| panic!("{name}: {solution:?}"))
+                    .ticks;
                 assert!((ticks.value - time).abs() < 1e-6, "{name}: {ticks:?}");
             }
         }
@@ -308,11 +315,11 @@ mod tests {
     #[test]
     fn windows_are_short_and_differ() {
         for has_set in [false, true] {
-            let all = rows(&pilot(has_set));
+            let all_windows = rows(&pilot(has_set));
             let counts: std::collections::BTreeSet<String> =
-                all.iter().map(|(_, counts)| format!("{counts:?}")).collect();
-            assert_eq!(counts.len(), all.len(), "{all:?}");
-            assert!(all.iter().all(|(window, _)| window.pairs() <= 40), "{all:?}");
+                all_windows.iter().map(|(_, counts)| format!("{counts:?}")).collect();
+            assert_eq!(counts.len(), all_windows.len(), "{all_windows:?}");
+            assert!(all_windows.iter().all(|(window, _)| window.pairs() <= 40), "{all_windows:?}");
         }
         let slow = Pilot { pair_ns: 1e9, ..pilot(false) };
         let most = rows(&slow).iter().map(|(window, _)| window.pairs()).max();
@@ -323,8 +330,8 @@ mod tests {
     fn a_sum_has_the_interval_of_the_sum() {
         let times = [800.0, 700.0, 130.0];
         let table = with_sum(&simulated(false, &times, 40.0, 2), TOTAL, &[SWITCH, CALLS], SWITCH);
-        let found = solve(&table, 0, &Options::default()).unwrap();
-        let total = found.component(TOTAL).unwrap().ticks;
+        let solution = solve(&table, 0, &Options::default()).unwrap();
+        let total = solution.component(TOTAL).unwrap().ticks;
         assert!((total.value - 1_500.0).abs() < 5.0, "{total:?}");
         let parts = solve(&simulated(false, &times, 40.0, 2), 0, &Options::default()).unwrap();
         let sum: f64 =
@@ -342,9 +349,10 @@ mod tests {
         for seed in 0..RUNS {
             let table =
                 with_sum(&simulated(true, &times, 100.0, seed), TOTAL, &[SWITCH, CALLS], SWITCH);
-            let found = assess(&table, &Question::default()).unwrap();
+            let assessment = assess(&table, &Question::default()).unwrap();
             let ns = |name: &str| {
-                let one = found.series[0].components.iter().find(|one| one.name == name).unwrap();
+                let one =
+                    assessment.series[0].components.iter().find(|one| one.name == name).unwrap();
                 one.time.ns.as_ref().unwrap().estimate(0.95)
             };
             inside +=

@@ -192,17 +192,21 @@ pub struct Asked {
 pub type Results<'a> = &'a [(Mechanism, Result<Switched, String>)];
 
 /// The document.
-pub fn switch(results: Results, asked: &Asked, circumstances: &Environment) -> SwitchDocument {
+pub fn switch(
+    results: Results,
+    asked_settings: &Asked,
+    circumstances: &Environment,
+) -> SwitchDocument {
     SwitchDocument {
         schema: SwitchSchema::V2,
         command: "switch".into(),
         environment: circumstances.clone(),
-        cpu: asked.cpu,
-        sides: asked.sides,
-        working_set_bytes: (asked.bytes > 0).then_some(asked.bytes),
+        cpu: asked_settings.cpu,
+        sides: asked_settings.sides,
+        working_set_bytes: (asked_settings.bytes > 0).then_some(asked_settings.bytes),
         results: results
             .iter()
-            .map(|(mechanism, found)| switched(*mechanism, found.as_ref(), asked))
+            .map(|(mechanism, found)| switched(*mechanism, found.as_ref(), asked_settings))
             .collect(),
     }
 }
@@ -210,27 +214,28 @@ pub fn switch(results: Results, asked: &Asked, circumstances: &Environment) -> S
 fn switched(
     mechanism: Mechanism,
     outcome: Result<&Switched, &String>,
-    asked: &Asked,
+    asked_settings: &Asked,
 ) -> SwitchedJson {
-    let known = outcome.ok();
+    let known_outcome = outcome.ok();
     SwitchedJson {
         mechanism: mechanism.name().into(),
         calls: mechanism.calls().into(),
         reason: outcome.err().cloned(),
-        costs: known.map_or_else(Vec::new, |outcome| {
-            outcome.costs.iter().map(|one| cost(one, asked.bytes)).collect()
+        costs: known_outcome.map_or_else(Vec::new, |outcome| {
+            outcome.costs.iter().map(|one| cost(one, asked_settings.bytes)).collect()
         }),
-        components: known.map_or_else(Vec::new, |outcome| outcome.parts.iter().map(part).collect()),
-        check: known.and_then(|outcome| outcome.check.as_ref().ok()).map(check),
-        check_reason: known.and_then(|outcome| outcome.check.as_ref().err()).cloned(),
-        overhead: known.map_or_else(Vec::new, |outcome| {
-            outcome.costs.iter().flat_map(|cost| overheads(cost, asked)).collect()
+        components: known_outcome
+            .map_or_else(Vec::new, |outcome| outcome.parts.iter().map(part).collect()),
+        check: known_outcome.and_then(|outcome| outcome.check.as_ref().ok()).map(check),
+        check_reason: known_outcome.and_then(|outcome| outcome.check.as_ref().err()).cloned(),
+        overhead: known_outcome.map_or_else(Vec::new, |outcome| {
+            outcome.costs.iter().flat_map(|cost| overheads(cost, asked_settings)).collect()
         }),
-        placements: known.and_then(|outcome| outcome.placed.as_ref()).map(placed),
-        earlier_runs: known.and_then(|outcome| outcome.scatter.as_ref()).map(scatter),
-        rounds: known.map(|outcome| outcome.rounds),
-        elapsed_ms: known.map(|outcome| outcome.elapsed.as_secs_f64() * 1e3),
-        findings: known.map_or_else(Vec::new, |outcome| outcome.findings.clone()),
+        placements: known_outcome.and_then(|outcome| outcome.placed.as_ref()).map(placed),
+        earlier_runs: known_outcome.and_then(|outcome| outcome.scatter.as_ref()).map(scatter),
+        rounds: known_outcome.map(|outcome| outcome.rounds),
+        elapsed_ms: known_outcome.map(|outcome| outcome.elapsed.as_secs_f64() * 1e3),
+        findings: known_outcome.map_or_else(Vec::new, |outcome| outcome.findings.clone()),
     }
 }
 
@@ -295,7 +300,7 @@ fn check(check: &Check) -> CheckJson {
     }
 }
 
-fn overheads(cost: &Cost, asked: &Asked) -> Vec<OverheadJson> {
+fn overheads(cost: &Cost, asked_settings: &Asked) -> Vec<OverheadJson> {
     let row = |rate: &f64| {
         let load = Load::new(&cost.ns, *rate);
         OverheadJson {
@@ -305,7 +310,7 @@ fn overheads(cost: &Cost, asked: &Asked) -> Vec<OverheadJson> {
             share_percent: load.percent().if_finite(),
         }
     };
-    asked.rates.iter().map(row).collect()
+    asked_settings.rates.iter().map(row).collect()
 }
 
 fn scatter(scatter: &Scatter) -> ScatterJson {

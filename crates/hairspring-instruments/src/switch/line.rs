@@ -170,15 +170,15 @@ impl Line {
     /// # Errors
     /// Errors of the system.
     pub fn pass(&mut self) -> Result<()> {
-        let other = self.side.other();
+        let other_side = self.side.other();
         match &self.calls {
             Calls::Futex(flags) => {
-                self.word(other).store(1, Ordering::SeqCst);
-                futex::wake(self.word(other), *flags, 1)?;
+                self.word(other_side).store(1, Ordering::SeqCst);
+                futex::wake(self.word(other_side), *flags, 1)?;
             }
             Calls::Stream { both, .. } => write(&both.write)?,
-            Calls::Signal { to, .. } => signal_thread(to.process, to.thread, other.signal())?,
-            Calls::Yield => self.word(other).store(1, Ordering::SeqCst),
+            Calls::Signal { to, .. } => signal_thread(to.process, to.thread, other_side.signal())?,
+            Calls::Yield => self.word(other_side).store(1, Ordering::SeqCst),
         }
         Ok(())
     }
@@ -373,15 +373,15 @@ impl Knocker {
 /// # Errors
 /// Errors of the system.
 pub fn block_signals() -> Result<()> {
-    let mut both = SigSet::empty();
-    both.add(Side::Leader.signal());
-    both.add(Side::Partner.signal());
-    Ok(both.thread_block()?)
+    let mut both_signals = SigSet::empty();
+    both_signals.add(Side::Leader.signal());
+    both_signals.add(Side::Partner.signal());
+    Ok(both_signals.thread_block()?)
 }
 
 /// The signal that a side waits for.
 pub fn own_signals(side: Side) -> SigSet {
-    let mut own = SigSet::empty();
-    own.add(side.signal());
-    own
+    let mut own_signal = SigSet::empty();
+    own_signal.add(side.signal());
+    own_signal
 }

@@ -64,8 +64,8 @@ const FEWEST_SHARE: usize = 4;
 
 /// The counts of a window whose switches are also timed by the clock: the longer ones. `None` for
 /// the others, which have the same numbers of switches.
-pub fn timed(period: &Period, all: &[Period]) -> Option<Vec<f64>> {
-    let longest = all.iter().map(|period| period.ns).max();
+pub fn timed(period: &Period, all_periods: &[Period]) -> Option<Vec<f64>> {
+    let longest = all_periods.iter().map(|period| period.ns).max();
     (Some(period.ns) == longest).then(|| vec![2.0 * f64::from(period.pairs)])
 }
 
@@ -84,11 +84,13 @@ pub fn timed_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
 /// Why there is none, in words.
 pub fn lost_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
     let solution = solved(table, level)?;
-    let found = ratio(
+    let lost_time = ratio(
         (&solution, component(&solution, SWITCHES)?),
         (&solution, component(&solution, PASSED_TIME)?),
     );
-    found.map(|ratio| ratio.scaled(-1.0)).ok_or_else(|| "too few windows were undisturbed".into())
+    lost_time
+        .map(|ratio| ratio.scaled(-1.0))
+        .ok_or_else(|| "too few windows were undisturbed".into())
 }
 
 /// The solution of a table with one series; an error if too few windows were undisturbed.
@@ -132,10 +134,10 @@ mod tests {
         for round in 0..40 {
             for period in periods(2.0 * switch_ns) {
                 let late = 3_000.0 * (random.random::<f64>() - random.random::<f64>());
-                let left =
+                let time_left =
                     period.ns as f64 + late - 2.0 * f64::from(period.pairs) * switch_ns - 5_000.0;
                 let row = table.row(0, &period.counts());
-                table.push(row, round, (left / 130.0).floor());
+                table.push(row, round, (time_left / 130.0).floor());
             }
         }
         table
@@ -157,14 +159,16 @@ mod tests {
     #[test]
     fn windows_have_time_for_their_switches() {
         for pair_ns in [500.0, 3e3, 2e5, 3e7] {
-            let all = periods(pair_ns);
+            let all_periods = periods(pair_ns);
             assert!(
-                all.iter().all(|one| f64::from(one.pairs) * pair_ns <= 0.51 * one.ns as f64),
-                "{all:?}"
+                all_periods
+                    .iter()
+                    .all(|one| f64::from(one.pairs) * pair_ns <= 0.51 * one.ns as f64),
+                "{all_periods:?}"
             );
             assert!(
-                all.iter().any(|one| one.pairs > 0 && one.rate() > 0.0)
-                    && all.iter().any(|one| one.pairs == 0)
+                all_periods.iter().any(|one| one.pairs > 0 && one.rate() > 0.0)
+                    && all_periods.iter().any(|one| one.pairs == 0)
             );
         }
     }

@@ -35,15 +35,16 @@ const FOR_WINDOWS: f64 = 0.6;
 /// A CPU that may not be used, a clock that is not ready, a working set that is too large, a thread
 /// that the system refuses, or a panic.
 pub fn measure(request: &Request) -> Result<Measured> {
-    let refused = |what: &str, reason: String| Error::Refused { what: what.into(), reason };
+    let refused =
+        |refused_part: &str, reason: String| Error::Refused { what: refused_part.into(), reason };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .name("leader".into())
             .spawn_scoped(scope, || on_this_thread(request));
-        let ended = thread
+        let ended_thread = thread
             .map_err(|error| refused("cannot start the measuring thread", error.to_string()))?
             .join();
-        ended.map_err(|_| refused("the measuring thread", "it panicked".into()))?
+        ended_thread.map_err(|_| refused("the measuring thread", "it panicked".into()))?
     })
 }
 
@@ -72,12 +73,12 @@ fn check_bytes(bytes: usize) -> Result<()> {
     if bytes <= MOST_BYTES {
         return Ok(());
     }
-    let what = format!("a working set of {bytes} bytes");
+    let refused_set = format!("a working set of {bytes} bytes");
     let reason = format!(
         "at most {MOST_BYTES} bytes: a window passes over it several times, and must end between \
          two interrupts"
     );
-    Err(Error::Refused { what, reason })
+    Err(Error::Refused { what: refused_set, reason })
 }
 
 /// Clock, CPU and chains for all mechanisms.
@@ -102,9 +103,9 @@ impl Session<'_> {
     ) -> std::result::Result<Switched, String> {
         let begin = Instant::now();
         let bytes = self.request.bytes;
-        let wanted =
+        let wanted_pair =
             Wanted { mechanism, program: self.request.program.clone(), bytes, cpu: self.cpu };
-        let mut pair = Pair::start(&wanted, self.clock().read)?;
+        let mut pair = Pair::start(&wanted_pair, self.clock().read)?;
         let pilot = pair.pilot(self.meter.rate().hz)?;
         let (mut table, rows) = self.design(mechanism, &rows(&pilot));
         let mut batches = WindowBatches::new(pair, rows, self.clock(), self.quantum);

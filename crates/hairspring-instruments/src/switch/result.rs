@@ -198,9 +198,9 @@ pub struct Scatter {
 impl Scatter {
     /// The scatter of the costs of earlier runs and of this one; `None` with too few.
     fn new(earlier: &[f64], value: f64) -> Option<Scatter> {
-        let all = [earlier, &[value]].concat();
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        let sd = variance_of_runs(&all).sqrt() / mean.abs();
+        let all_costs = [earlier, &[value]].concat();
+        let mean = all_costs.iter().sum::<f64>() / all_costs.len() as f64;
+        let sd = variance_of_runs(&all_costs).sqrt() / mean.abs();
         (earlier.len() >= FEWEST_EARLIER && sd.is_finite())
             .then_some(Scatter { earlier: earlier.len(), sd })
     }
@@ -208,11 +208,11 @@ impl Scatter {
     /// What the interval of a run lacks of the scatter of runs, as a part of its error budget;
     /// `size` is the cost that scatters.
     fn beyond(&self, interval: &Estimate, size: f64) -> Contribution {
-        let (own, wanted) =
+        let (own_sd, wanted_sd) =
             (interval.half_width() / coverage_factor(interval.level), self.sd * size.abs());
         Contribution::standard(
             Source::Runs,
-            (wanted * wanted - own * own).max(0.0).sqrt(),
+            (wanted_sd * wanted_sd - own_sd * own_sd).max(0.0).sqrt(),
             self.earlier as f64,
         )
     }
@@ -383,9 +383,9 @@ fn is_about_sum(finding: &Finding) -> bool {
 /// What the placements say, each with a partner of its own.
 struct Partners {
     /// How many there were.
-    all: usize,
+    all_placements: usize,
     /// How many have a cost.
-    known: usize,
+    known_costs: usize,
     /// How far these differ; `None` for fewer than two.
     placed: Option<Placed>,
     /// Whether one is off from their median by more than the limit. Its own uncertainty is no
@@ -405,25 +405,29 @@ impl Partners {
             .filter(|time| time.is_finite());
         let mut values: Vec<f64> = times.collect();
         values.sort_by(f64::total_cmp);
-        let (all, known) = (rounds.len(), values.len());
-        if known < 2 {
-            return Partners { all, known, placed: None, is_off: false };
+        let (all_placements, known_costs) = (rounds.len(), values.len());
+        if known_costs < 2 {
+            return Partners { all_placements, known_costs, placed: None, is_off: false };
         }
-        let (low, median, high) = (values[0], values[known / 2], values[known - 1]);
+        let (low, median, high) = (values[0], values[known_costs / 2], values[known_costs - 1]);
         let reach = median.abs() * MOST_SPREAD / 100.0;
         let ns = |value: f64| value / median * warm.ns.value;
         let spread_percent = 100.0 * (high - low) / median.abs();
-        let placed = Placed { placements: known, range_ns: (ns(low), ns(high)), spread_percent };
+        let placed =
+            Placed { placements: known_costs, range_ns: (ns(low), ns(high)), spread_percent };
         Partners {
-            all,
-            known,
+            all_placements,
+            known_costs,
             placed: Some(placed),
             is_off: high > median + reach || low < median - reach,
         }
     }
 
     fn findings(&self) -> impl Iterator<Item = Finding> {
-        let unknown = SwitchFinding::PartnersUnknown { known: self.known, placements: self.all };
+        let unknown = SwitchFinding::PartnersUnknown {
+            known: self.known_costs,
+            placements: self.all_placements,
+        };
         let differ = self.placed.as_ref().filter(|_| self.is_off).map(|placed| {
             SwitchFinding::PlacementsDiffer {
                 spread_percent: placed.spread_percent,
@@ -433,7 +437,7 @@ impl Partners {
                 placements: placed.placements,
             }
         });
-        let unknown = Some(unknown).filter(|_| self.known < self.all.max(2));
+        let unknown = Some(unknown).filter(|_| self.known_costs < self.all_placements.max(2));
         unknown.into_iter().chain(differ).map(|kind| Finding::new(Severity::Warning, kind))
     }
 }

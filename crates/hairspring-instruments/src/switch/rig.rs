@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// Both sides of a line, seen from the one that measures.
 #[derive(Debug)]
 pub struct Pair {
-    wanted: Wanted,
+    wanted_pair: Wanted,
     now: ReadFn,
     line: Line,
     partner: Partner,
@@ -57,14 +57,14 @@ impl Pair {
     ///
     /// # Errors
     /// What could not be started, in words.
-    pub fn start(wanted: &Wanted, now: ReadFn) -> Result<Pair, String> {
-        let (partner, line) = Partner::start(wanted)?;
+    pub fn start(wanted_pair: &Wanted, now: ReadFn) -> Result<Pair, String> {
+        let (partner, line) = Partner::start(wanted_pair)?;
         Ok(Pair {
-            wanted: wanted.clone(),
+            wanted_pair: wanted_pair.clone(),
             now,
             line,
             partner,
-            work: Work::new(wanted.bytes),
+            work: Work::new(wanted_pair.bytes),
             failure: None,
         })
     }
@@ -74,8 +74,8 @@ impl Pair {
     /// # Errors
     /// What could not be started, in words.
     pub fn renew(&mut self) -> Result<(), String> {
-        let (partner, line) = Partner::start(&self.wanted)?;
-        (self.partner, self.line, self.work) = (partner, line, Work::new(self.wanted.bytes));
+        let (partner, line) = Partner::start(&self.wanted_pair)?;
+        (self.partner, self.line, self.work) = (partner, line, Work::new(self.wanted_pair.bytes));
         Ok(())
     }
 
@@ -159,14 +159,14 @@ impl Pair {
         self.awake(|pair| {
             pair.order(Order::Turn(turn));
             pair.there_and_back(turn)?;
-            let (before, own) = (pair.reported()?, pair.own_counts());
+            let (before, own_counts) = (pair.reported()?, pair.own_counts());
             pair.order(Order::Turn(turn));
             let start = (pair.now)();
             for _ in 0..pairs {
                 pair.there_and_back(turn)?;
             }
             let ticks = (pair.now)().wrapping_sub(start);
-            Ok((ticks, pair.is_exact(pairs, own, before)?))
+            Ok((ticks, pair.is_exact(pairs, own_counts, before)?))
         })
     }
 
@@ -198,7 +198,7 @@ impl Pair {
 
     /// Whether the partner sleeps where there is no window.
     fn sleeps(&self) -> bool {
-        self.wanted.mechanism == Mechanism::Yield
+        self.wanted_pair.mechanism == Mechanism::Yield
     }
 
     fn order(&self, order: Order) {
@@ -238,7 +238,7 @@ impl Pair {
     pub fn pilot(&mut self, hz: f64) -> Result<Pilot, String> {
         const TRIES: u32 = 7;
         const PAIRS: u32 = 8;
-        let has_set = self.wanted.bytes > 0;
+        let has_set = self.wanted_pair.bytes > 0;
         let mut each = |window: Window, times: u32| -> Result<f64, String> {
             let shortest = (0..TRIES).map(|_| self.window(window).0).min().unwrap_or(0);
             if self.has_failed() {
@@ -397,7 +397,7 @@ impl Periods {
     /// Why it does not count.
     pub fn start(pair: Pair, periods: Vec<Period>) -> Result<Periods, String> {
         least_slack();
-        let counter = Background::start(pair.wanted.program.as_deref())?;
+        let counter = Background::start(pair.wanted_pair.program.as_deref())?;
         Ok(Periods { pair, counter, periods, random: Pcg64Mcg::seed_from_u64(1) })
     }
 
@@ -465,16 +465,16 @@ impl Periods {
         sleep_through(due);
         let work = self.counter.count();
         let (switched, ns) = self.pair.awake(|pair| {
-            let (own, start) = (pair.own_counts(), now_ns());
+            let (own_counts, start) = (pair.own_counts(), now_ns());
             for _ in 0..period.pairs {
                 pair.there_and_back(Turn::default())?;
             }
             let ns = now_ns() - start;
-            Ok((pair.own_counts().since(own), ns))
+            Ok((pair.own_counts().since(own_counts), ns))
         })?;
         sleep_through(due + period.ns);
         let work = self.counter.count().wrapping_sub(work);
-        let others = self
+        let other_interruptions = self
             .counter
             .interruptions()
             .zip(interrupted)
@@ -483,7 +483,7 @@ impl Periods {
         let pairs = u64::from(period.pairs);
         // A partner that sleeps between the windows has further switches.
         let partner_is_exact = self.pair.sleeps() || partner.switches == pairs + 1;
-        let alone = others.is_none_or(|others| others == INTERRUPTIONS);
+        let alone = other_interruptions.is_none_or(|others| others == INTERRUPTIONS);
         Ok((
             (work, ns),
             alone && partner_is_exact && switched == Counted { switches: pairs, waits: pairs },

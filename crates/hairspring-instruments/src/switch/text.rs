@@ -15,22 +15,22 @@ use hairspring_view::text::{all_findings, machine_line};
 /// The report.
 pub fn switch(
     results: Results,
-    asked: &Asked,
+    asked_settings: &Asked,
     circumstances: &Environment,
     style: &Style,
 ) -> String {
     let mut page = Page::new(*style);
-    let sides = if asked.sides == Sides::Threads { "threads" } else { "processes" };
+    let sides = if asked_settings.sides == Sides::Threads { "threads" } else { "processes" };
     page.line(
-        &format!("hairspring switch: two {sides} that alternate on CPU {}", asked.cpu),
+        &format!("hairspring switch: two {sides} that alternate on CPU {}", asked_settings.cpu),
         Tone::Strong,
     );
     page.gap();
     comparison(&mut page, results);
-    for (mechanism, found) in results {
+    for (mechanism, switched) in results {
         page.gap();
-        match found {
-            Ok(found) => one(&mut page, found, asked),
+        match switched {
+            Ok(found) => one(&mut page, found, asked_settings),
             Err(reason) => page.item(mechanism.name(), reason, Tone::Alarm),
         }
     }
@@ -53,8 +53,8 @@ fn comparison(page: &mut Page, results: Results) {
         ),
         Tone::Strong,
     );
-    for (mechanism, found) in results {
-        match found.as_ref().ok().and_then(|found| Some((found, found.warm()?))) {
+    for (mechanism, switched) in results {
+        match switched.as_ref().ok().and_then(|found| Some((found, found.warm()?))) {
             Some((found, warm)) => page.line(&compared(*mechanism, found, warm), Tone::Plain),
             None => page
                 .line(&format!("  {}  unknown, see below", pad(mechanism.name(), 8)), Tone::Alarm),
@@ -86,7 +86,7 @@ fn time(part: &Part) -> String {
     }
 }
 
-fn one(page: &mut Page, switched: &Switched, asked: &Asked) {
+fn one(page: &mut Page, switched: &Switched, asked_settings: &Asked) {
     page.line(
         &format!("  {} ({})", switched.mechanism.name(), switched.mechanism.calls()),
         Tone::Strong,
@@ -98,7 +98,11 @@ fn one(page: &mut Page, switched: &Switched, asked: &Asked) {
             .map_or_else(String::new, |cycles| format!(" = {} cycles", plus_minus(&cycles)));
         page.item(
             label,
-            &format!("{}{cycles}, {}", nanoseconds(&cost.ns), cost.cache.meaning(asked.bytes)),
+            &format!(
+                "{}{cycles}, {}",
+                nanoseconds(&cost.ns),
+                cost.cache.meaning(asked_settings.bytes)
+            ),
             Tone::Strong,
         );
     }
@@ -117,7 +121,7 @@ fn one(page: &mut Page, switched: &Switched, asked: &Asked) {
         ),
         Err(reason) => page.item("check", &format!("none: {reason}"), Tone::Warning),
     }
-    table(page, switched, asked);
+    table(page, switched, asked_settings);
     page.item("run", &run(switched), Tone::Quiet);
     all_findings(page, &switched.findings);
 }
@@ -156,19 +160,19 @@ fn checked(check: &Check) -> String {
 
 /// The share of the CPU that switches take (Muller, Figure 21), in columns as wide as their longest
 /// text.
-fn table(page: &mut Page, switched: &Switched, asked: &Asked) {
-    let rates = || asked.rates.iter().map(|rate| significant(*rate, DIGITS));
+fn table(page: &mut Page, switched: &Switched, asked_settings: &Asked) {
+    let rates = || asked_settings.rates.iter().map(|rate| significant(*rate, DIGITS));
     let mut columns =
         vec![std::iter::once("switches/s".to_owned()).chain(rates()).collect::<Vec<_>>()];
     for cost in &switched.costs {
-        let shares = asked.rates.iter().map(|rate| share(&Load::new(&cost.ns, *rate)));
+        let shares = asked_settings.rates.iter().map(|rate| share(&Load::new(&cost.ns, *rate)));
         columns.push(std::iter::once(cost.cache.name().to_owned()).chain(shares).collect());
     }
     let widths: Vec<usize> = columns
         .iter()
         .map(|cells| cells.iter().map(|cell| width(cell)).max().unwrap_or(0))
         .collect();
-    for row in 0..=asked.rates.len() {
+    for row in 0..=asked_settings.rates.len() {
         let numbers = format!("{:>1$}", columns[0][row], widths[0]);
         let cells: String = columns
             .iter()

@@ -69,12 +69,12 @@ pub struct Judgement<'a> {
 /// Judges the coverage of the chains: that of single chains, and the mean of the others.
 pub fn judge<'a>(chains: &[(&'a str, Coverage)], level: f64) -> Judgement<'a> {
     let fewest = |coverage: &Coverage| fewest_hits(coverage.runs, chains.len(), level);
-    let (low, others): (Vec<_>, Vec<_>) =
+    let (low, other_chains): (Vec<_>, Vec<_>) =
         chains.iter().copied().partition(|(_, coverage)| coverage.hits < fewest(coverage));
-    let mean = others.iter().map(|(_, coverage)| coverage.share()).sum::<f64>()
-        / others.len().max(1) as f64;
+    let mean = other_chains.iter().map(|(_, coverage)| coverage.share()).sum::<f64>()
+        / other_chains.len().max(1) as f64;
     let percent = 100.0 * least(level);
-    let low_mean = (!others.is_empty() && mean < least(level)).then(|| {
+    let low_mean = (!other_chains.is_empty() && mean < least(level)).then(|| {
         format!(
             "the intervals covered the integers in {:.0} % of the short runs, less than \
              {percent:.0} %",
@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn a_low_mean_fails_without_any_bad_chain() {
-        let found = all(&[35; 12], 0.95).failures;
+        let failures = all(&[35; 12], 0.95).failures;
         assert!(
-            found.len() == 1 && found[0].contains("88 % of the short runs, less than 90 %"),
-            "{found:?}"
+            failures.len() == 1 && failures[0].contains("88 % of the short runs, less than 90 %"),
+            "{failures:?}"
         );
         assert_eq!(all(&[0; 12], 0.95).failures.len(), 12);
     }

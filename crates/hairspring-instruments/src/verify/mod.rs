@@ -222,10 +222,10 @@ fn seldom_covered(certificate: &Certificate) -> Vec<Finding> {
 
 /// All chains and pairs in the same rounds.
 fn full_run(clock: Clock, effort: &Effort) -> Observations {
-    let (all, both) = (chains(), pairs());
-    let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
-    let sampling = both.iter().fold(sampling, Sampling::with_pair);
-    sampling.run(effort.per_chain * (all.len() + both.len()) as u32, 1)
+    let (all_chains, all_pairs) = (chains(), pairs());
+    let sampling = all_chains.iter().fold(Sampling::new(clock), Sampling::with_chain);
+    let sampling = all_pairs.iter().fold(sampling, Sampling::with_pair);
+    sampling.run(effort.per_chain * (all_chains.len() + all_pairs.len()) as u32, 1)
 }
 
 fn chain_result(measured: &InCycles, line: &Line, length: Length) -> Option<ChainResult> {
@@ -252,12 +252,13 @@ fn pair_results(measured: &InCycles, ruler_cycles: f64) -> Result<Vec<PairResult
     let result = |pair: &InitBody| {
         let components = measured.components(pair.name).ok_or("a pair cannot be solved")?;
         let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
-            let found = components
+            let component_cycles = components
                 .iter()
                 .find(|component| component.name == name)
                 .and_then(|component| component.time.cycles.as_ref());
-            let cycles =
-                found.ok_or("body and init cannot be separated")?.estimate(measured.level());
+            let cycles = component_cycles
+                .ok_or("body and init cannot be separated")?
+                .estimate(measured.level());
             Ok((cycles, f64::from(units) * ruler_cycles))
         };
         Ok(PairResult {
@@ -279,13 +280,13 @@ fn findings(measured: &InCycles) -> Vec<Finding> {
         // Ticks follow the core clock; the chains are judged in core cycles.
         _ => !finding.is(code::WIDE_INTERVAL),
     };
-    let mut all: Vec<Finding> = Vec::new();
+    let mut findings: Vec<Finding> = Vec::new();
     for finding in measured.findings().filter(is_told) {
-        match all.iter_mut().find(|known| known.code == finding.code) {
+        match findings.iter_mut().find(|known| known.code == finding.code) {
             Some(known) if known.severity >= finding.severity => {}
             Some(known) => *known = finding.clone(),
-            None => all.push(finding.clone()),
+            None => findings.push(finding.clone()),
         }
     }
-    all
+    findings
 }

@@ -22,14 +22,14 @@ pub(super) struct ShortRuns {
 impl ShortRuns {
     /// Makes the runs.
     pub fn new(clock: Clock, effort: &Effort, ruler_cycles: f64) -> ShortRuns {
-        let all = chains();
+        let all_chains = chains();
         let mut short = ShortRuns { runs: Vec::new(), level: effort.level, refused: 0 };
         while short.made() < effort.coverage_runs
             && short.refused <= REFUSED_FOR_ONE * effort.coverage_runs
         {
-            let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
+            let sampling = all_chains.iter().fold(Sampling::new(clock), Sampling::with_chain);
             let table = sampling.run(
-                effort.per_short_run * all.len() as u32,
+                effort.per_short_run * all_chains.len() as u32,
                 100 + u64::from(short.made() + short.refused),
             );
             let measured = InCycles::new(&table, ruler_cycles, effort.level);

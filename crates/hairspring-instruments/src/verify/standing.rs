@@ -44,8 +44,8 @@ impl Standing {
 
 /// What is said of chains that are no rulers, or slowed.
 pub(super) fn findings(chains: &[ChainResult]) -> Vec<Finding> {
-    let with = |wanted: &dyn Fn(Standing) -> bool| -> Vec<String> {
-        chains.iter().filter(|chain| wanted(chain.standing)).map(described).collect()
+    let with = |is_wanted: &dyn Fn(Standing) -> bool| -> Vec<String> {
+        chains.iter().filter(|chain| is_wanted(chain.standing)).map(described).collect()
     };
     let (slowed, none) = (with(&Standing::is_slowed), with(&|standing| standing == Standing::None));
     let slowed = (!slowed.is_empty()).then(|| {

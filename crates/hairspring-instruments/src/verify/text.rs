@@ -169,12 +169,12 @@ fn verdict(page: &mut Page, certificate: &Certificate) {
 
 /// What a certificate that passes promises.
 fn limits(certificate: &Certificate) -> String {
-    let all = certificate.chains.len();
+    let all_chains = certificate.chains.len();
     let whole = certificate.chains.iter().filter(|chain| chain.standing == Standing::Whole).count();
-    let which = if whole == all {
+    let which = if whole == all_chains {
         "chains".to_owned()
     } else {
-        format!("{whole} of {all} chains (the others are no rulers now)")
+        format!("{whole} of {all_chains} chains (the others are no rulers now)")
     };
     format!(
         "{which} within {ON_LATTICE_PERCENT} % of their integers or their intervals, bodies \

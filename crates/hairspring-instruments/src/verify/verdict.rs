@@ -32,7 +32,7 @@ pub enum Verdict {
 
 /// A check that did not pass.
 struct Missed {
-    what: String,
+    missed_check: String,
     /// Whether it was missed by noise: the interval is too wide to check anything.
     by_noise: bool,
 }
@@ -54,7 +54,8 @@ impl Certificate {
             format!("the clock went backwards {backward} times in {} steps", self.reading.steps)
         });
         let missed = if self.is_shared() { Vec::new() } else { self.missed() };
-        let missed = missed.into_iter().filter(|missed| !missed.by_noise).map(|missed| missed.what);
+        let missed =
+            missed.into_iter().filter(|missed| !missed.by_noise).map(|missed| missed.missed_check);
         backward.into_iter().chain(missed).collect()
     }
 
@@ -66,7 +67,7 @@ impl Certificate {
             .missed()
             .into_iter()
             .filter(|missed| is_shared || missed.by_noise)
-            .map(|missed| missed.what);
+            .map(|missed| missed.missed_check);
         missed.chain(self.refused_most()).collect()
     }
 
@@ -82,11 +83,11 @@ impl Certificate {
 
     /// Short runs that were refused, if they are too many to check the coverage.
     fn refused_most(&self) -> Option<String> {
-        let made = self.made;
-        let is_most = self.refused > REFUSED_FOR_ONE * made;
+        let made_runs = self.made;
+        let is_most = self.refused > REFUSED_FOR_ONE * made_runs;
         is_most.then(|| {
             format!(
-                "{} short runs were refused, because something else used the core, and {made} \
+                "{} short runs were refused, because something else used the core, and {made_runs} \
                  were made",
                 self.refused
             )
@@ -95,7 +96,8 @@ impl Certificate {
 
     fn missed(&self) -> Vec<Missed> {
         let coverage = coverage::judge(&self.covered(), self.core_hz.level).failures;
-        let coverage = coverage.into_iter().map(|what| Missed { what, by_noise: false });
+        let coverage =
+            coverage.into_iter().map(|what| Missed { missed_check: what, by_noise: false });
         self.chains_off().chain(self.bodies_off()).chain(coverage).collect()
     }
 
@@ -107,11 +109,17 @@ impl Certificate {
             .iter()
             .filter(|chain| chain.distance_percent.abs() > ON_LATTICE_PERCENT)
             .map(|chain| {
-                let what = format!(
+                let missed_check = format!(
                     "chain {} is {:+.2} % off its integer {}",
                     chain.name, chain.distance_percent, chain.integer
                 );
-                (chain, Missed { what, by_noise: chain.cycles.contains(f64::from(chain.integer)) })
+                (
+                    chain,
+                    Missed {
+                        missed_check,
+                        by_noise: chain.cycles.contains(f64::from(chain.integer)),
+                    },
+                )
             });
         let counts = |chain: &ChainResult, missed: &Missed| {
             is_of_lattice(&chain.name) || chain.standing == Standing::Whole && !missed.by_noise
@@ -125,7 +133,7 @@ impl Certificate {
             .iter()
             .filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0);
         off.map(|pair| Missed {
-            what: format!(
+            missed_check: format!(
                 "{}: body {:.2} cycles instead of {}",
                 pair.name, pair.body.0.value, pair.body.1
             ),

@@ -32,7 +32,7 @@ struct Timing {
 #[derive(Default)]
 pub struct Collected {
     names: Vec<String>,
-    known: HashMap<String, usize>,
+    known_names: HashMap<String, usize>,
     runs: Vec<Timing>,
     /// Units that are none of time.
     units: Vec<String>,
@@ -88,20 +88,21 @@ impl Collected {
     }
 
     fn series(&mut self, name: &str) -> std::result::Result<usize, String> {
-        if let Some(series) = self.known.get(name) {
+        if let Some(series) = self.known_names.get(name) {
             return Ok(*series);
         }
         if self.names.len() == MAX_SERIES {
             return Err(format!("there are more than {MAX_SERIES} benchmarks"));
         }
-        self.known.insert(name.to_owned(), self.names.len());
+        self.known_names.insert(name.to_owned(), self.names.len());
         self.names.push(name.to_owned());
         Ok(self.names.len() - 1)
     }
 
     fn unit(&mut self, name: &str) -> std::result::Result<usize, String> {
-        let shown: String = name.chars().filter(|c| !c.is_control()).take(MOST_UNIT_NAME).collect();
-        let name = if shown.is_empty() { "a unit without a name" } else { &shown };
+        let shown_name: String =
+            name.chars().filter(|c| !c.is_control()).take(MOST_UNIT_NAME).collect();
+        let name = if shown_name.is_empty() { "a unit without a name" } else { &shown_name };
         if let Some(at) = self.units.iter().position(|unit| unit == name) {
             return Ok(at);
         }
@@ -180,26 +181,26 @@ impl Collected {
     /// Leaves out what is in another unit than the rest, because a table has one: times where there
     /// are some, else the first unit, which is returned.
     fn keep_one_unit(&mut self) -> Option<String> {
-        let kept = if self.runs.iter().any(|run| run.other_unit.is_none()) {
+        let kept_unit = if self.runs.iter().any(|run| run.other_unit.is_none()) {
             None
         } else {
             self.runs.first()?.other_unit
         };
-        let mut left: BTreeSet<(usize, Option<usize>)> = BTreeSet::new();
+        let mut left_out: BTreeSet<(usize, Option<usize>)> = BTreeSet::new();
         self.runs.retain(|run| {
-            run.other_unit == kept || {
-                left.insert((run.series, run.other_unit));
+            run.other_unit == kept_unit || {
+                left_out.insert((run.series, run.other_unit));
                 false
             }
         });
-        for (series, unit) in left {
+        for (series, unit) in left_out {
             let unit = unit.and_then(|unit| self.units.get(unit)).map_or("ns", String::as_str);
             self.remark(format!(
                 "runs of `{}` are left out: they are in `{unit}`, and others in another unit",
                 self.names[series]
             ));
         }
-        kept.and_then(|unit| self.units.get(unit)).cloned()
+        kept_unit.and_then(|unit| self.units.get(unit)).cloned()
     }
 
     fn first_remark(&self) -> String {
@@ -209,9 +210,9 @@ impl Collected {
     /// Which series a line can be fitted to: those with three different counts, or two with
     /// repeats.
     fn with_a_line(&self) -> Vec<bool> {
-        let mut seen: Vec<(Vec<f64>, usize)> = vec![(Vec::new(), 0); self.names.len()];
+        let mut seen_counts: Vec<(Vec<f64>, usize)> = vec![(Vec::new(), 0); self.names.len()];
         for run in &self.runs {
-            let Some((counts, readings)) = seen.get_mut(run.series) else { continue };
+            let Some((counts, readings)) = seen_counts.get_mut(run.series) else { continue };
             *readings += 1;
             if counts.len() < 3 && !counts.contains(&run.iterations) {
                 counts.push(run.iterations);
@@ -220,7 +221,7 @@ impl Collected {
         let has_a_line = |(counts, readings): &(Vec<f64>, usize)| {
             counts.len() >= 3 || (counts.len() == 2 && *readings >= 8)
         };
-        seen.iter().map(has_a_line).collect()
+        seen_counts.iter().map(has_a_line).collect()
     }
 
     /// The n-th reading of a row belongs to round n - 1, as in an observation file without rounds.

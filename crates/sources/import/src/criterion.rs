@@ -41,8 +41,8 @@ fn read_sample(text: &str) -> Result<Imported> {
 
 /// The same before Criterion 0.3.3: two lists.
 fn read_pair(text: &str) -> Result<Imported> {
-    let what = "sample.json of Criterion before 0.3.3 (two lists: iterations, and times)";
-    let (iters, times) = json::read(text, what)?;
+    let format_name = "sample.json of Criterion before 0.3.3 (two lists: iterations, and times)";
+    let (iters, times) = json::read(text, format_name)?;
     finish_sample(&Sample { iters, times })
 }
 

@@ -100,14 +100,14 @@ fn is_header(line: &str) -> bool {
 fn of_line(line: &str) -> Option<Form> {
     // No form has a long line at its beginning.
     let line: String = line.chars().take(200).filter(|c| !c.is_whitespace()).collect();
-    let known = FORMS.iter().find(|(beginning, form)| {
+    let known_form = FORMS.iter().find(|(beginning, form)| {
         line.starts_with(beginning)
             // The parameters of JMH are columns.
             && (*beginning != "Benchmark(" || form.tool != "JMH" || line.contains(")ModeCntScore"))
     });
     let is_benchstat =
         || line.contains("sec/op") && (line.contains('\u{2502}') || line.starts_with(",sec/op,CI"));
-    known.map(|(_, form)| *form).or_else(|| is_benchstat().then_some(BENCHSTAT))
+    known_form.map(|(_, form)| *form).or_else(|| is_benchstat().then_some(BENCHSTAT))
 }
 
 /// JSON of Google Benchmark behind lines that a program logged.

@@ -83,17 +83,17 @@ fn add(collected: &mut Collected, name: &str, rest: &str) -> std::result::Result
     let values: Vec<&str> = fields.collect();
     let of_unit =
         |unit: &str| values.chunks_exact(2).find(|pair| pair[1] == unit).map(|pair| pair[0]);
-    let Some(shown) = of_unit("ns/op") else {
+    let Some(shown_time) = of_unit("ns/op") else {
         collected.remark(format!("a run of `{name}` is left out: it has no ns/op"));
         return Ok(());
     };
-    collected.push(name, iterations, iterations * number(shown)?)?;
-    collected.doubt_digit(iterations * half_digit(shown));
+    collected.push(name, iterations, iterations * number(shown_time)?)?;
+    collected.doubt_digit(iterations * half_digit(shown_time));
     Ok(())
 }
 
 /// Half of the last digit of a number.
-fn half_digit(shown: &str) -> f64 {
-    let digits = shown.split_once('.').map_or(0, |(_, digits)| digits.len());
+fn half_digit(shown_time: &str) -> f64 {
+    let digits = shown_time.split_once('.').map_or(0, |(_, digits)| digits.len());
     0.5 * 10_f64.powi(-i32::try_from(digits).unwrap_or(i32::MAX))
 }

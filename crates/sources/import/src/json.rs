@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 /// Reads a document. Bare `NaN` and `Infinity`, which Google Benchmark writes although JSON has
 /// none, are read as `null`.
-pub fn read<T: DeserializeOwned>(text: &str, what: &str) -> Result<T> {
-    parsed(text).map_err(|error| Error::BadTable(format!("is not {what}: {error}")))
+pub fn read<T: DeserializeOwned>(text: &str, format_name: &str) -> Result<T> {
+    parsed(text).map_err(|error| Error::BadTable(format!("is not {format_name}: {error}")))
 }
 
 /// Reads one line of a file that has a document on each.
@@ -44,9 +44,9 @@ fn without_bare_words(text: &str) -> String {
                 first.len_utf8()
             }
         };
-        let (taken, left) = rest.split_at(length);
-        out.push_str(if word.is_some() { "null" } else { taken });
-        rest = left;
+        let (taken_text, text_left) = rest.split_at(length);
+        out.push_str(if word.is_some() { "null" } else { taken_text });
+        rest = text_left;
     }
     out
 }

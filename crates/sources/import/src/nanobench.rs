@@ -34,8 +34,8 @@ struct Epoch {
 
 /// Reads the document.
 pub fn read(text: &str) -> Result<Imported> {
-    let what = "JSON of nanobench (a list `results` with `measurements`)";
-    let document: Document = json::read(text, what)?;
+    let format_name = "JSON of nanobench (a list `results` with `measurements`)";
+    let document: Document = json::read(text, format_name)?;
     let titled = document.results.windows(2).any(|pair| pair[0].title != pair[1].title);
     let mut collected = Collected::default();
     for (at, benchmark) in document.results.iter().enumerate() {

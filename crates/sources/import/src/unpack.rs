@@ -5,7 +5,7 @@ use flate2::read::MultiGzDecoder;
 use std::io::{self, Cursor, Error, ErrorKind, Read};
 
 /// Beginnings of compressed files that are not unpacked: the format, and the command for it.
-const OTHERS: [(&[u8], &str, &str); 5] = [
+const OTHER_FORMATS: [(&[u8], &str, &str); 5] = [
     (b"\xfd7zXZ\0", "xz", "xz -d"),
     (b"\x28\xb5\x2f\xfd", "Zstandard", "zstd -d"),
     (b"BZh", "bzip2", "bunzip2"),
@@ -25,7 +25,7 @@ pub fn unpack<'a>(mut stream: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> 
     let mut head = Vec::new();
     stream.by_ref().take(HEAD).read_to_end(&mut head)?;
     if let Some((_, format, command)) =
-        OTHERS.iter().find(|(beginning, _, _)| head.starts_with(beginning))
+        OTHER_FORMATS.iter().find(|(beginning, _, _)| head.starts_with(beginning))
     {
         let reason = format!("is compressed by {format}: unpack it with `{command}` first");
         return Err(Error::new(ErrorKind::InvalidData, reason));
@@ -42,12 +42,12 @@ pub fn unpack<'a>(mut stream: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> 
 /// Unpacked data of bounded size.
 struct Unpacked<R> {
     stream: R,
-    left: u64,
+    bytes_left: u64,
 }
 
 impl<R> Unpacked<R> {
     fn new(stream: R) -> Self {
-        Unpacked { stream, left: MOST_BYTES }
+        Unpacked { stream, bytes_left: MOST_BYTES }
     }
 }
 
@@ -57,9 +57,10 @@ impl<R: Read> Read for Unpacked<R> {
             ErrorKind::Interrupted => error,
             kind => Error::new(kind, format!("the gzip data are cut or damaged: {error}")),
         })?;
-        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
-            let most = MOST_BYTES >> 20;
-            let reason = format!("unpacks to more than {most} MiB: unpack it with `gunzip` first");
+        self.bytes_left = self.bytes_left.checked_sub(read as u64).ok_or_else(|| {
+            let most_mib = MOST_BYTES >> 20;
+            let reason =
+                format!("unpacks to more than {most_mib} MiB: unpack it with `gunzip` first");
             Error::new(ErrorKind::InvalidData, reason)
         })?;
         Ok(read)
@@ -79,10 +80,10 @@ mod tests {
     }
 
     fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
-        let mut all = Vec::new();
+        let mut unpacked_bytes = Vec::new();
         let mut stream = unpack(bytes).map_err(|error| error.to_string())?;
-        stream.read_to_end(&mut all).map_err(|error| error.to_string())?;
-        Ok(all)
+        stream.read_to_end(&mut unpacked_bytes).map_err(|error| error.to_string())?;
+        Ok(unpacked_bytes)
     }
 
     #[test]
@@ -101,7 +102,7 @@ mod tests {
             let error = unpacked(&whole[..length]).unwrap_err();
             assert!(error.contains("gzip data are cut"), "{length}: {error}");
         }
-        for (beginning, format, _) in OTHERS {
+        for (beginning, format, _) in OTHER_FORMATS {
             let error = unpacked(&[beginning, &[0; 9]].concat()).unwrap_err();
             assert!(error.contains(format), "{error}");
         }
@@ -109,10 +110,10 @@ mod tests {
 
     #[test]
     fn unpacked_data_have_a_limit() {
-        let mut stream = Unpacked { stream: io::repeat(b' ').take(11), left: 10 };
+        let mut stream = Unpacked { stream: io::repeat(b' ').take(11), bytes_left: 10 };
         let error = io::copy(&mut stream, &mut io::sink()).unwrap_err();
         assert!(error.to_string().contains("gunzip"), "{error}");
-        let mut stream = Unpacked { stream: io::repeat(b' ').take(10), left: 10 };
+        let mut stream = Unpacked { stream: io::repeat(b' ').take(10), bytes_left: 10 };
         assert_eq!(io::copy(&mut stream, &mut io::sink()).unwrap(), 10);
     }
 }

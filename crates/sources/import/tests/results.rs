@@ -146,23 +146,23 @@ fn each_format_has_its_unit_and_its_value() {
         assert_eq!(&origin.tool, tool, "{file}");
         assert!(!origin.lacks.is_empty() && !origin.file.is_empty(), "{file}");
         let names: Vec<&str> = document.results.iter().map(|series| &*series.name).collect();
-        let wanted: Vec<&str> = expected.iter().map(|(name, ..)| *name).collect();
-        assert_eq!(names, wanted, "{file}");
+        let wanted_names: Vec<&str> = expected.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(names, wanted_names, "{file}");
         for (series, (name, time, half, value)) in document.results.iter().zip(*expected) {
-            let found = series.components[0].figure.time_ns.flatten().unwrap();
+            let time_ns = series.components[0].figure.time_ns.flatten().unwrap();
             let measures = series.measures.as_ref().unwrap();
             let near = |a: f64, b: f64| (a - b).abs() <= 0.03 * b.abs();
             let is_right = match *half > 0.0 {
-                true => near(found.half_width(), *half),
-                false => found.high == f64::INFINITY,
+                true => near(time_ns.half_width(), *half),
+                false => time_ns.high == f64::INFINITY,
             };
-            if !near(found.value, *time) || !is_right {
-                wrong.push(format!("{file} {name}: {} +- {}", found.value, found.half_width()));
+            if !near(time_ns.value, *time) || !is_right {
+                wrong.push(format!("{file} {name}: {} +- {}", time_ns.value, time_ns.half_width()));
             }
             assert!(measures.value.starts_with(value), "{file} {name}: {}", measures.value);
             assert_eq!(
                 series.trusted,
-                found.high.is_finite() && series.findings.is_empty(),
+                time_ns.high.is_finite() && series.findings.is_empty(),
                 "{file} {name}"
             );
         }
@@ -183,11 +183,11 @@ fn every_format_has_a_case() {
 fn files_that_are_cut_are_refused_or_smaller() {
     for (file, ..) in CASES {
         let whole = case(file);
-        let all = results(&whole).benchmarks.len();
+        let number_of_all = results(&whole).benchmarks.len();
         for end in (0..whole.len()).step_by(5).filter(|end| whole.is_char_boundary(*end)) {
-            let Some(Ok(found)) = read(&whole[..end]) else { continue };
-            assert!(found.benchmarks.len() <= all, "{file} cut at {end}");
-            found.into_document();
+            let Some(Ok(results)) = read(&whole[..end]) else { continue };
+            assert!(results.benchmarks.len() <= number_of_all, "{file} cut at {end}");
+            results.into_document();
         }
     }
 }
@@ -203,8 +203,8 @@ fn numbers_that_cannot_be_are_refused_or_left_out() {
         for (start, end) in numbers(&whole).into_iter().take(30) {
             for word in bad {
                 let text = format!("{}{word}{}", &whole[..start], &whole[end..]);
-                let Some(Ok(found)) = read(&text) else { continue };
-                let document = found.into_document();
+                let Some(Ok(results)) = read(&text) else { continue };
+                let document = results.into_document();
                 let printed = json::print(&document);
                 assert!(
                     hairspring_result::read::read(&printed).is_ok(),
@@ -218,15 +218,15 @@ fn numbers_that_cannot_be_are_refused_or_left_out() {
 /// Where numbers stand in a text.
 fn numbers(text: &str) -> Vec<(usize, usize)> {
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e');
-    let mut found = Vec::new();
+    let mut numbers = Vec::new();
     let mut at = 0;
     while let Some(offset) = text[at..].find(|c: char| c.is_ascii_digit()) {
         let start = at + offset;
         let length = text[start..].find(|c| !is_part(c)).unwrap_or(text.len() - start);
         at = start + length;
-        found.push((start, at));
+        numbers.push((start, at));
     }
-    found
+    numbers
 }
 
 #[test]
@@ -302,19 +302,19 @@ fn values_without_their_order_count_as_ten() {
 
 #[test]
 fn a_command_with_parameters_and_one_that_occurs_twice_have_names_of_their_own() {
-    let one = |parameters: &str| {
+    let entry = |parameters: &str| {
         format!(r#"{{"command": "sort", "times": [1.0, 1.1], "parameters": {parameters}}}"#)
     };
     let text = format!(
         r#"{{"results": [{}, {}, {}]}}"#,
-        one(r#"{"n": "10"}"#),
-        one(r#"{"n": "20"}"#),
-        one(r#"{"n": "20"}"#)
+        entry(r#"{"n": "10"}"#),
+        entry(r#"{"n": "20"}"#),
+        entry(r#"{"n": "20"}"#)
     );
-    let found = results(&text);
-    let names: Vec<&str> = found.benchmarks.iter().map(|one| &*one.name).collect();
+    let results = results(&text);
+    let names: Vec<&str> = results.benchmarks.iter().map(|one| &*one.name).collect();
     assert_eq!(names, ["sort (n=10)", "sort (n=20)", "sort (n=20) (2)"]);
-    assert!(found.remarks[0].contains("occurs several times"), "{:?}", found.remarks);
+    assert!(results.remarks[0].contains("occurs several times"), "{:?}", results.remarks);
 }
 
 #[test]
@@ -403,17 +403,17 @@ fn a_folder_of_criterion_has_all_its_benchmarks() {
         .with("g/f/10/base/sample.json", sample)
         .with("g/report/index.html", "")
         .with("alone/new/sample.json", sample);
-    let found = read_folder(&folder.0).unwrap();
-    let names: Vec<&str> = found.benchmarks.iter().map(|one| &*one.name).collect();
+    let results = read_folder(&folder.0).unwrap();
+    let names: Vec<&str> = results.benchmarks.iter().map(|one| &*one.name).collect();
     assert_eq!(names, ["alone", "g/f/10"]);
-    let own = Folder::new("unit")
+    let with_own_unit = Folder::new("unit")
         .with("a/new/sample.json", sample)
         .with("a/new/raw.csv", "group,unit,iteration_count\na,ns,2\n")
         .with("b/new/sample.json", sample)
         .with("b/new/raw.csv", "group,unit,iteration_count\nb,cycles,2\n");
-    let found = read_folder(&own.0).unwrap();
-    assert_eq!(found.benchmarks.len(), 1);
-    assert_eq!(found.remarks, ["`b` is left out: its unit is `cycles`, not nanoseconds"]);
+    let results = read_folder(&with_own_unit.0).unwrap();
+    assert_eq!(results.benchmarks.len(), 1);
+    assert_eq!(results.remarks, ["`b` is left out: its unit is `cycles`, not nanoseconds"]);
     let empty = Folder::new("empty");
     assert!(read_folder(&empty.0).is_err_and(|reason| reason.contains("target/criterion")));
     let damaged = Folder::new("damaged").with("a/new/sample.json", "{\"iters\": [");

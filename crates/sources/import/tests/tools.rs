@@ -33,8 +33,8 @@ fn assessed(imported: &Imported) -> Assessment {
     assess(&imported.table, &Question::default()).unwrap()
 }
 
-fn near(found: f64, expected: f64, share: f64) {
-    assert!((found / expected - 1.0).abs() < share, "{found} instead of {expected}");
+fn near(value: f64, expected: f64, share: f64) {
+    assert!((value / expected - 1.0).abs() < share, "{value} instead of {expected}");
 }
 
 #[test]
@@ -56,10 +56,10 @@ fn samples_that_follow_one_another_are_not_trusted() {
 
 #[test]
 fn messages_of_cargo_criterion_are_read() {
-    let found = imported(&case("cargo_criterion_messages.json"));
-    near(body(&found, "fib"), 125.0, 0.02);
-    let other = "{\"reason\":\"compiler-artifact\"}\nfib  time: 1 ns\n".to_owned();
-    let text = other + &case("cargo_criterion_messages.json");
+    let imported_runs = imported(&case("cargo_criterion_messages.json"));
+    near(body(&imported_runs, "fib"), 125.0, 0.02);
+    let other_messages = "{\"reason\":\"compiler-artifact\"}\nfib  time: 1 ns\n".to_owned();
+    let text = other_messages + &case("cargo_criterion_messages.json");
     assert_eq!(imported(&text).table.readings().len(), 4);
     let cut = &text[..text.len() / 2];
     assert!(refused(cut).contains("line 3: is not a JSON message"), "{}", refused(cut));
@@ -87,15 +87,15 @@ fn a_measurement_of_ones_own_is_in_its_unit() {
     assert_eq!(cycles.table.origin.clock.as_deref(), Some("in cycles"));
     assert_eq!(imported(&raw("us")).table.origin.ns_per_unit(), Some(1.0));
     near(body(&imported(&raw("us")), "own"), 12_000.0, 0.01);
-    let both = raw("ns")
+    let both_units = raw("ns")
         + &raw("cycles")
             .replace("own", "other")
             .lines()
             .skip(1)
             .fold(String::new(), |all, line| all + line + "\n");
-    let both = imported(&both);
-    assert_eq!(both.table.series_names(), ["own"]);
-    assert!(both.remarks[0].contains("`other` are left out: they are in `cycles`"));
+    let imported_runs = imported(&both_units);
+    assert_eq!(imported_runs.table.series_names(), ["own"]);
+    assert!(imported_runs.remarks[0].contains("`other` are left out: they are in `cycles`"));
 }
 
 #[test]
@@ -180,9 +180,9 @@ fn nanobench(titles: [&str; 2], batch: f64) -> String {
 
 #[test]
 fn nanobench_has_seconds_of_one_iteration() {
-    let one = imported(&nanobench(["benchmark"; 2], 1.0));
-    assert_eq!(one.tool, Tool::Nanobench);
-    near(body(&one, "call"), 40.0, 1e-6);
+    let imported_runs = imported(&nanobench(["benchmark"; 2], 1.0));
+    assert_eq!(imported_runs.tool, Tool::Nanobench);
+    near(body(&imported_runs, "call"), 40.0, 1e-6);
     let two = imported(&nanobench(["a", "b"], 8.0));
     assert_eq!(two.table.series_names(), ["a/call", "b/call"]);
     assert!(two.remarks[0].contains("of 8 op"), "{:?}", two.remarks);
@@ -193,20 +193,20 @@ fn nanobench_has_seconds_of_one_iteration() {
 /// BenchmarkDotNet's full JSON: 100 ns an operation, 2,000 ns an iteration.
 fn dotnet(mode: &str, stage: Option<&str>) -> String {
     let benchmark = |count: u32| {
-        let one = |mode: &str, stage: Option<&str>, operations: u32, ns: f64| {
+        let measurement = |mode: &str, stage: Option<&str>, operations: u32, ns: f64| {
             json!({ "IterationMode": mode, "IterationStage": stage, "LaunchIndex": 1,
                 "IterationIndex": 1, "Operations": operations, "Nanoseconds": ns })
         };
         let time = f64::from(count) * 100.0 + 2_000.0;
-        let actual = (0..5).map(|n| one(mode, stage, count, time + f64::from(n)));
-        let others = [
-            one("Workload", Some("Pilot"), 1, 9e9),
-            one("Overhead", Some("Actual"), count, 400.0),
-            one("Workload", Some("Result"), count, time - 400.0),
+        let actual = (0..5).map(|n| measurement(mode, stage, count, time + f64::from(n)));
+        let other_measurements = [
+            measurement("Workload", Some("Pilot"), 1, 9e9),
+            measurement("Overhead", Some("Actual"), count, 400.0),
+            measurement("Workload", Some("Result"), count, time - 400.0),
         ];
         let display = format!("Bench.Work: Job-ABC(InvocationCount={count}, UnrollFactor=1)");
         json!({ "DisplayInfo": display, "FullName": "Ns.Bench.Work",
-            "Measurements": others.into_iter().chain(actual).collect::<Vec<_>>() })
+            "Measurements": other_measurements.into_iter().chain(actual).collect::<Vec<_>>() })
     };
     json!({ "Title": "Bench", "HostEnvironmentInfo": { "BenchmarkDotNetVersion": "0.14.0" },
         "Benchmarks": [benchmark(16), benchmark(32), benchmark(64), benchmark(128)] })
@@ -256,13 +256,13 @@ fn go(package: &str) -> String {
 
 #[test]
 fn go_has_nanoseconds_of_one_iteration() {
-    let one = imported(&go("mini"));
-    assert_eq!(one.tool, Tool::Go);
-    near(body(&one, "BenchmarkWork/size=8-2"), 90.0, 1e-4);
-    assert!(one.remarks[0].contains("`BenchmarkCount-2` is left out: it has no ns/op"));
+    let imported_runs = imported(&go("mini"));
+    assert_eq!(imported_runs.tool, Tool::Go);
+    near(body(&imported_runs, "BenchmarkWork/size=8-2"), 90.0, 1e-4);
+    assert!(imported_runs.remarks[0].contains("`BenchmarkCount-2` is left out: it has no ns/op"));
     // Half of the last of four digits, in the longest run.
-    assert_eq!(one.table.origin.reading_bound, Some(0.04));
-    assert_eq!(one.table.origin.granularity, Some(0.08));
+    assert_eq!(imported_runs.table.origin.reading_bound, Some(0.04));
+    assert_eq!(imported_runs.table.origin.granularity, Some(0.08));
     let two = imported(&(go("a/b") + &go("a/c")));
     let names = ["a/b.BenchmarkWork/size=8-2", "a/c.BenchmarkWork/size=8-2"];
     assert_eq!(two.table.series_names(), names);
@@ -324,8 +324,8 @@ fn files_with_times_only_are_named() {
     ] {
         assert_eq!(has_only_times(case(file).as_bytes()), Some(tool), "{file}");
     }
-    let others = [nanobench(["a"; 2], 1.0), go("mini"), dotnet("Workload", None), raw("ns")];
-    for text in others.iter().map(String::as_str).chain(["body,ticks\n1,2\n", ""]) {
+    let other_files = [nanobench(["a"; 2], 1.0), go("mini"), dotnet("Workload", None), raw("ns")];
+    for text in other_files.iter().map(String::as_str).chain(["body,ticks\n1,2\n", ""]) {
         assert_eq!(has_only_times(text.as_bytes()), None, "{text}");
     }
 }

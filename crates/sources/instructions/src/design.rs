@@ -94,9 +94,9 @@ pub fn series(form: &Form) -> Result<Vec<Series>, String> {
 /// As [`series`].
 pub fn arranged(form: &Form) -> Result<Vec<Series>, String> {
     let Some(memory) = form.memory() else { return Ok(Vec::new()) };
-    let mut all = Vec::new();
+    let mut all_series = Vec::new();
     let mut add = |pair, arrangement| {
-        chain(form, pair, Values::Ordinary, arrangement).map(|series| all.extend(series))
+        chain(form, pair, Values::Ordinary, arrangement).map(|series| all_series.extend(series))
     };
     for (from, to) in pairs(form) {
         if to == memory && (from == memory || !form.loads()) {
@@ -107,9 +107,9 @@ pub fn arranged(form: &Form) -> Result<Vec<Series>, String> {
         }
     }
     if form.stores() && !form.loads() {
-        all.push(throughput(form, Arrangement::OneLine)?);
+        all_series.push(throughput(form, Arrangement::OneLine)?);
     }
-    Ok(all)
+    Ok(all_series)
 }
 
 /// Whether a form does nothing but load, and there is a store for it.
@@ -138,9 +138,10 @@ pub fn with_values(form: &Form, values: Values) -> Result<Option<Series>, String
 /// The pairs of operands, as indexes, for which there is a chain.
 fn pairs(form: &Form) -> Vec<(usize, usize)> {
     let operands = &form.operands;
-    let all = (0..operands.len()).flat_map(|to| (0..operands.len()).map(move |from| (from, to)));
+    let all_pairs =
+        (0..operands.len()).flat_map(|to| (0..operands.len()).map(move |from| (from, to)));
     let possible: Vec<(usize, usize)> =
-        all.filter(|(from, to)| operands[*from].reads && operands[*to].writes).collect();
+        all_pairs.filter(|(from, to)| operands[*from].reads && operands[*to].writes).collect();
     match form.shape {
         Shape::Same => possible
             .into_iter()
@@ -217,8 +218,8 @@ fn chain(
         from: form.operands[from].label.clone(),
         to: form.operands[to].label.clone(),
     };
-    let own = [edge(form, from, to)].into_iter();
-    let edges = own
+    let own_edge = [edge(form, from, to)].into_iter();
+    let edges = own_edge
         .chain(
             helpers.iter().map(|helper| edge(&helper.form, helper.operands.0, helper.operands.1)),
         )
@@ -391,10 +392,10 @@ fn rotated(form: &Form, purpose: Purpose, copy: usize) -> Vec<u8> {
         if form.shape == Shape::Memory && operand.slot == Slot::Base {
             return BASE;
         }
-        let taken = used.iter().filter(|file| **file == operand.file).count();
+        let taken_registers = used.iter().filter(|file| **file == operand.file).count();
         used.push(operand.file);
         let all = constant(operand.file);
-        all.get(taken % all.len().max(1)).copied().unwrap_or(0)
+        all.get(taken_registers % all.len().max(1)).copied().unwrap_or(0)
     };
     (0..form.operands.len()).map(&mut number).collect()
 }

@@ -184,12 +184,12 @@ fn form(row: &FormResult) -> FormJson {
     }
 }
 
-fn latency(one: &Latency) -> LatencyJson {
+fn latency(latency: &Latency) -> LatencyJson {
     let (mut cycles, mut sum, mut with, mut reason) = (None, None, Vec::new(), None);
-    match &one.cycles {
+    match &latency.cycles {
         Cycles::Alone(alone) => cycles = Some(*alone),
-        Cycles::Sum(all, helpers) => {
-            sum = Some(*all);
+        Cycles::Sum(sum_of_all, helpers) => {
+            sum = Some(*sum_of_all);
             with = helpers
                 .iter()
                 .map(|helper| format!("{} ({} to {})", helper.form, helper.from, helper.to))
@@ -198,27 +198,27 @@ fn latency(one: &Latency) -> LatencyJson {
         Cycles::Unknown(why) => reason = Some(why.clone()),
     }
     LatencyJson {
-        from: one.from.clone(),
-        to: one.to.clone(),
-        at_most: sum.and_then(|_| one.cycles.at_most()),
+        from: latency.from.clone(),
+        to: latency.to.clone(),
+        at_most: sum.and_then(|_| latency.cycles.at_most()),
         cycles,
         sum,
         with,
         reason,
-        values: one
+        values: latency
             .values
             .iter()
             .map(|(values, cycles)| ValuesJson { values: values.name().into(), cycles: *cycles })
             .collect(),
-        arrangements: one
+        arrangements: latency
             .arrangements
             .iter()
             .map(|(arrangement, cycles)| ArrangementJson {
                 arrangement: arrangement.name().into(),
                 cycles: *cycles,
-                usual_cycles: one.chain,
+                usual_cycles: latency.chain,
             })
             .collect(),
-        doubtful: one.is_doubtful,
+        doubtful: latency.is_doubtful,
     }
 }

@@ -37,12 +37,12 @@ pub fn encode(instructions: &[Instruction]) -> Result<Vec<u8>, String> {
 /// Whether two instructions have the same code and the same operands.
 fn is_same(a: &Instruction, b: &Instruction) -> bool {
     let operand = |one: &Instruction, at: u32| (one.op_kind(at), one.op_register(at));
-    let address = |one: &Instruction| {
+    let address = |instruction: &Instruction| {
         (
-            one.memory_base(),
-            one.memory_index(),
-            one.memory_index_scale(),
-            one.memory_displacement64(),
+            instruction.memory_base(),
+            instruction.memory_index(),
+            instruction.memory_index_scale(),
+            instruction.memory_displacement64(),
         )
     };
     a.code() == b.code()

@@ -44,47 +44,50 @@ pub struct Wanted {
 ///
 /// # Errors
 /// A set that does not exist, or a pattern or an extension that fits no form.
-pub fn choose(wanted: &Wanted) -> Result<Vec<Form>, String> {
-    if let Some(unknown) =
-        wanted.sets.iter().find(|name| *name != "all" && !SETS.iter().any(|set| set.name == **name))
+pub fn choose(wanted_forms: &Wanted) -> Result<Vec<Form>, String> {
+    if let Some(unknown) = wanted_forms
+        .sets
+        .iter()
+        .find(|name| *name != "all" && !SETS.iter().any(|set| set.name == **name))
     {
         let names: Vec<&str> = SETS.iter().map(|set| set.name).collect();
         return Err(format!("there is no set `{unknown}`; the sets are all, {}", names.join(", ")));
     }
-    let in_sets: Vec<Form> = all().into_iter().filter(|form| wanted.has_set(form.set)).collect();
-    for pattern in &wanted.names {
+    let in_sets: Vec<Form> =
+        all().into_iter().filter(|form| wanted_forms.has_set(form.set)).collect();
+    for pattern in &wanted_forms.names {
         if !in_sets.iter().any(|form| fits(pattern, &form.name)) {
-            return Err(no_form(pattern, wanted));
+            return Err(no_form(pattern, wanted_forms));
         }
     }
-    for extension in &wanted.extensions {
+    for extension in &wanted_forms.extensions {
         if !in_sets.iter().any(|form| has_extension(form, extension)) {
-            let mut known: Vec<String> = in_sets.iter().map(Form::extension).collect();
-            known.sort();
-            known.dedup();
-            let of = if wanted.sets.is_empty() {
+            let mut known_extensions: Vec<String> = in_sets.iter().map(Form::extension).collect();
+            known_extensions.sort();
+            known_extensions.dedup();
+            let of = if wanted_forms.sets.is_empty() {
                 "the extensions are"
             } else {
                 "the extensions of the chosen sets are"
             };
             return Err(format!(
                 "no form belongs to the extension `{extension}`; {of} {}",
-                known.join(", ")
+                known_extensions.join(", ")
             ));
         }
     }
     let forms = in_sets.into_iter().filter(|form| {
-        let named =
-            wanted.names.is_empty() || wanted.names.iter().any(|pattern| fits(pattern, &form.name));
+        let named = wanted_forms.names.is_empty()
+            || wanted_forms.names.iter().any(|pattern| fits(pattern, &form.name));
         named
-            && (wanted.extensions.is_empty()
-                || wanted.extensions.iter().any(|extension| has_extension(form, extension)))
+            && (wanted_forms.extensions.is_empty()
+                || wanted_forms.extensions.iter().any(|extension| has_extension(form, extension)))
     });
     Ok(forms.collect())
 }
 
 /// Why a pattern fits no form, and what to write instead.
-fn no_form(pattern: &str, wanted: &Wanted) -> String {
+fn no_form(pattern: &str, wanted_forms: &Wanted) -> String {
     let set = SETS.iter().find(|set| set.name.eq_ignore_ascii_case(pattern));
     let elsewhere = all().iter().find(|form| fits(pattern, &form.name)).map(|form| form.set);
     match (set, elsewhere) {
@@ -93,7 +96,7 @@ fn no_form(pattern: &str, wanted: &Wanted) -> String {
         }
         (None, Some(other)) => format!(
             "no form of the sets {} is called `{pattern}`; one is in the set {other}",
-            wanted.sets.join(", ")
+            wanted_forms.sets.join(", ")
         ),
         (None, None) => format!(
             "no form is called `{pattern}`; list them (--list), or write * for any text: add*"
@@ -161,11 +164,11 @@ mod tests {
         let codes: usize = SETS.iter().map(|set| set.codes.len()).sum();
         assert_eq!(forms.len(), codes + SAME_REGISTER.len() + ADDRESSES.len());
         let names: HashSet<&str> = forms.iter().map(|form| form.name.as_str()).collect();
-        let mut seen = HashSet::new();
+        let mut seen_names = HashSet::new();
         let twice: Vec<&str> = forms
             .iter()
             .map(|form| form.name.as_str())
-            .filter(|name| !seen.insert(*name))
+            .filter(|name| !seen_names.insert(*name))
             .collect();
         assert_eq!(names.len(), forms.len(), "{twice:?}");
         assert!(

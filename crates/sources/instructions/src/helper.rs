@@ -13,7 +13,7 @@ pub struct Helper {
     /// The operand that it reads the value from, and the one that it writes it to, as indexes.
     pub operands: (usize, usize),
     /// The register of other operands that are general; `None` for one that keeps its value.
-    other: Option<u8>,
+    other_register: Option<u8>,
     /// The register that points to the place in memory.
     pub base: u8,
 }
@@ -84,11 +84,16 @@ pub fn after_root(form: &Form, from: usize, to: usize) -> Option<Helper> {
     };
     let is_root = form.shape == Shape::Registers && to == 0 && from + 1 == form.operands.len();
     let form = Form::new(code, Shape::Registers, "").ok().filter(|_| is_root)?;
-    Some(Helper { form, operands, other: None, base: BASE })
+    Some(Helper { form, operands, other_register: None, base: BASE })
 }
 
-fn integer(code: Code, operands: (usize, usize), other: Option<u8>) -> Option<Helper> {
-    Some(Helper { form: Form::new(code, Shape::Registers, "").ok()?, operands, other, base: BASE })
+fn integer(code: Code, operands: (usize, usize), other_register: Option<u8>) -> Option<Helper> {
+    Some(Helper {
+        form: Form::new(code, Shape::Registers, "").ok()?,
+        operands,
+        other_register,
+        base: BASE,
+    })
 }
 
 fn step(from: File, to: File, needs: Needs) -> Option<Helper> {
@@ -112,9 +117,9 @@ fn step(from: File, to: File, needs: Needs) -> Option<Helper> {
         _ => return None,
     };
     let form = Form::new(code, Shape::Registers, "").ok()?;
-    let place = |wanted: File, is_target: bool| {
+    let place = |wanted_file: File, is_target: bool| {
         form.operands.iter().position(|operand| {
-            operand.file == wanted && if is_target { operand.writes } else { operand.reads }
+            operand.file == wanted_file && if is_target { operand.writes } else { operand.reads }
         })
     };
     // A conditional move reads its target too, but the value comes from the flags.
@@ -124,19 +129,19 @@ fn step(from: File, to: File, needs: Needs) -> Option<Helper> {
     } else {
         operands
     };
-    Some(Helper { form, operands, other: None, base: BASE })
+    Some(Helper { form, operands, other_register: None, base: BASE })
 }
 
 /// A store or a load.
 fn through_memory(code: Code, from: File, to: File) -> Option<Helper> {
     let form = Form::new(code, Shape::Memory, "").ok()?;
-    let place = |wanted: File| {
+    let place = |wanted_file: File| {
         form.operands
             .iter()
-            .position(|operand| operand.file == wanted && operand.slot != Slot::Base)
+            .position(|operand| operand.file == wanted_file && operand.slot != Slot::Base)
     };
     let operands = (place(from)?, place(to)?);
-    Some(Helper { form, operands, other: None, base: BASE })
+    Some(Helper { form, operands, other_register: None, base: BASE })
 }
 
 /// The move on a flag that is defined.
@@ -165,7 +170,7 @@ impl Helper {
                 } else if at == self.operands.0 {
                     from
                 } else {
-                    self.other
+                    self.other_register
                         .or(constant(self.form.operands[at].file).first().copied())
                         .unwrap_or(0)
                 }

@@ -186,8 +186,8 @@ pub fn table(
     request: &Request,
     progress: &dyn Fn(f64),
 ) -> Result<Table, Box<dyn std::error::Error>> {
-    let all = all_series(request)?;
-    let run = measure(&all, &request.settings, progress)?;
+    let all_series = all_series(request)?;
+    let run = measure(&all_series, &request.settings, progress)?;
     Ok(Table {
         front_end: front_end(&run.series),
         forms: rows(&request.forms, &run.series),
@@ -199,37 +199,37 @@ pub fn table(
 /// The series of the forms, those with special values, and those that show helpers and the front
 /// end.
 pub(crate) fn all_series(request: &Request) -> Result<Vec<Series>, String> {
-    let mut all = Vec::new();
+    let mut all_series = Vec::new();
     for form in &request.forms {
-        all.extend(series(form)?);
-        all.extend(arranged(form)?);
+        all_series.extend(series(form)?);
+        all_series.extend(arranged(form)?);
         if request.values {
             for values in Values::special(form.element) {
-                all.extend(with_values(form, *values)?);
+                all_series.extend(with_values(form, *values)?);
             }
         }
     }
-    let known = forms::all();
-    let named = |name: &str| known.iter().find(|form| form.name == name);
+    let known_forms = forms::all();
+    let named = |name: &str| known_forms.iter().find(|form| form.name == name);
     let has = |all: &[Series], wanted: &Quantity| all.iter().any(|one| one.quantity == *wanted);
-    for edge in helpers(&all) {
+    for edge in helpers(&all_series) {
         let alone = Quantity::Latency(vec![edge.clone()]);
-        if !has(&all, &alone) {
+        if !has(&all_series, &alone) {
             let own = named(&edge.form).map(series).transpose()?.unwrap_or_default();
-            all.extend(own.into_iter().filter(|one| one.quantity == alone));
+            all_series.extend(own.into_iter().filter(|one| one.quantity == alone));
         }
     }
     if let Some(nothing) = named(EMPTY_FORM)
         .filter(|nothing| !request.forms.iter().any(|form| form.name == nothing.name))
     {
-        all.extend(series(nothing)?);
+        all_series.extend(series(nothing)?);
     }
-    Ok(all)
+    Ok(all_series)
 }
 
 /// The edges of helpers.
-fn helpers(all: &[Series]) -> BTreeSet<Edge> {
-    let chains = all.iter().filter_map(|one| match &one.quantity {
+fn helpers(all_series: &[Series]) -> BTreeSet<Edge> {
+    let chains = all_series.iter().filter_map(|one| match &one.quantity {
         Quantity::Latency(edges) => Some(edges),
         Quantity::Throughput(_) => None,
     });
@@ -304,20 +304,21 @@ fn row(
 }
 
 fn latency<'m>(
-    one: &Measured,
+    measured_series: &Measured,
     edges: &[Edge],
     solved: &BTreeMap<Edge, Estimate>,
     of_form: impl Iterator<Item = &'m Measured>,
 ) -> Latency {
-    let cycles = match (&one.cycles, solved.get(&edges[0])) {
+    let cycles = match (&measured_series.cycles, solved.get(&edges[0])) {
         (Err(reason), _) => Cycles::Unknown(reason.clone()),
         // A chain that is in doubt is not part of the system; it is reported as it was measured.
         (Ok(cycles), _) if edges.len() == 1 => Cycles::Alone(*cycles),
         (Ok(_), Some(cycles)) => Cycles::Alone(*cycles),
         (Ok(cycles), None) => without_known(cycles, &edges[1..], solved),
     };
-    let special: Vec<&Measured> =
-        of_form.filter(|other| !other.is_usual() && other.quantity == one.quantity).collect();
+    let special: Vec<&Measured> = of_form
+        .filter(|other| !other.is_usual() && other.quantity == measured_series.quantity)
+        .collect();
     let is_clear =
         |other: &&&Measured| other.arrangement != Arrangement::Usual && !other.is_doubtful();
     let arrangements = special
@@ -325,7 +326,7 @@ fn latency<'m>(
         .filter(is_clear)
         .filter_map(|other| Some((other.arrangement, *other.cycles.as_ref().ok()?)));
     let values = special.iter().filter(|other| other.values != Values::Ordinary);
-    let delayed_by = delayed_by(&cycles, edges).filter(|_| !one.is_doubtful());
+    let delayed_by = delayed_by(&cycles, edges).filter(|_| !measured_series.is_doubtful());
     Latency {
         from: edges[0].from.clone(),
         to: edges[0].to.clone(),
@@ -334,8 +335,8 @@ fn latency<'m>(
         values: values
             .filter_map(|other| Some((other.values, *other.cycles.as_ref().ok()?)))
             .collect(),
-        chain: one.cycles.as_ref().ok().copied(),
-        is_doubtful: one.is_doubtful() || delayed_by.is_some(),
+        chain: measured_series.cycles.as_ref().ok().copied(),
+        is_doubtful: measured_series.is_doubtful() || delayed_by.is_some(),
         delayed_by,
     }
 }
@@ -358,14 +359,14 @@ fn delayed_by(cycles: &Cycles, edges: &[Edge]) -> Option<String> {
 
 /// The sum of a pair and of those helpers whose latencies are not known.
 fn without_known(chain: &Estimate, helpers: &[Edge], solved: &BTreeMap<Edge, Estimate>) -> Cycles {
-    let (known, unknown): (Vec<&Edge>, Vec<&Edge>) =
+    let (known_helpers, unknown_helpers): (Vec<&Edge>, Vec<&Edge>) =
         helpers.iter().partition(|helper| solved.contains_key(helper));
-    let known = || known.iter().filter_map(|helper| solved.get(helper));
-    let value = chain.value - known().map(|helper| helper.value).sum::<f64>();
-    let half = known().map(|helper| helper.half_width().powi(2)).sum::<f64>();
+    let known_latencies = || known_helpers.iter().filter_map(|helper| solved.get(helper));
+    let value = chain.value - known_latencies().map(|helper| helper.value).sum::<f64>();
+    let half = known_latencies().map(|helper| helper.half_width().powi(2)).sum::<f64>();
     let half = (half + chain.half_width().powi(2)).sqrt();
     let sum = Estimate { value, low: value - half, high: value + half, ..*chain };
-    Cycles::Sum(sum, unknown.into_iter().cloned().collect())
+    Cycles::Sum(sum, unknown_helpers.into_iter().cloned().collect())
 }
 
 fn findings<'m>(
@@ -375,15 +376,17 @@ fn findings<'m>(
     nothing: Option<&Estimate>,
     of_form: impl Iterator<Item = &'m Measured>,
 ) -> Vec<Finding> {
-    let mut all = Vec::new();
+    let mut told_findings = Vec::new();
     for latency in latencies {
         let pair = format!("{} ({} to {})", form.name, latency.from, latency.to);
-        all.extend(latency.cycles.measured().and_then(|cycles| match &latency.delayed_by {
-            Some(helper) => Some(about_helper(pair, helper, cycles)),
-            None => about_cycles(pair, cycles).filter(|_| !latency.is_doubtful),
-        }));
+        told_findings.extend(latency.cycles.measured().and_then(
+            |cycles| match &latency.delayed_by {
+                Some(helper) => Some(about_helper(pair, helper, cycles)),
+                None => about_cycles(pair, cycles).filter(|_| !latency.is_doubtful),
+            },
+        ));
         for (values, cycles) in &latency.values {
-            all.extend(
+            told_findings.extend(
                 latency.chain.as_ref().and_then(|ordinary| about_values(*values, cycles, ordinary)),
             );
         }
@@ -392,12 +395,13 @@ fn findings<'m>(
             latency.chain.as_ref().filter(|_| !latency.is_doubtful || latency.delayed_by.is_some());
         for (arrangement, cycles) in &latency.arrangements {
             let what = format!("a chain of {} ({} to {})", form.name, latency.from, latency.to);
-            all.extend(usual.and_then(|usual| about_addresses(what, *arrangement, cycles, usual)));
+            told_findings
+                .extend(usual.and_then(|usual| about_addresses(what, *arrangement, cycles, usual)));
         }
     }
     let usual = throughput.cycles.as_ref().ok().filter(|_| !throughput.is_doubtful);
     let one_line = throughput.one_line.as_ref().zip(usual);
-    all.extend(one_line.and_then(|(cycles, usual)| {
+    told_findings.extend(one_line.and_then(|(cycles, usual)| {
         about_addresses(form.name.clone(), Arrangement::OneLine, cycles, usual)
     }));
     let limited = throughput.cycles.as_ref().ok().zip(nothing).filter(|(cycles, nothing)| {
@@ -405,19 +409,19 @@ fn findings<'m>(
             && throughput.with.is_empty()
             && (cycles.value / nothing.value - 1.0).abs() < SAME_AS_NOTHING
     });
-    all.extend(
+    told_findings.extend(
         limited
             .filter(|_| form.name != EMPTY_FORM)
             .map(|(cycles, _)| note(InstructionFinding::FrontEnd { cycles: cycles.value })),
     );
     // The same doubt about several series of a form is reported once.
     for finding in of_form.filter(|one| one.is_doubtful()).flat_map(|one| &one.findings) {
-        if !all.iter().any(|known: &Finding| known.code == finding.code) {
-            all.push(finding.clone());
+        if !told_findings.iter().any(|known: &Finding| known.code == finding.code) {
+            told_findings.push(finding.clone());
         }
     }
-    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    all
+    told_findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    told_findings
 }
 
 fn note(kind: InstructionFinding) -> Finding {

@@ -62,7 +62,7 @@ impl Ready {
     /// When the result of an instruction is known.
     fn result(
         &self,
-        one: &Instruction,
+        instruction: &Instruction,
         info: &InstructionInfo,
         latency: &impl Fn(&Instruction, Source) -> u32,
     ) -> u32 {
@@ -84,7 +84,7 @@ impl Ready {
             let source = if is_base { Source::Address } else { Source::Data };
             sources.push((self.registers.get(&register).copied().unwrap_or(0), source));
         }
-        if one.rflags_read() != 0 {
+        if instruction.rflags_read() != 0 {
             sources.push((self.registers.get(&Register::None).copied().unwrap_or(0), Source::Data));
         }
         for place in memory.iter().filter(|place| reads(place.access())) {
@@ -95,9 +95,9 @@ impl Ready {
         }
         sources
             .into_iter()
-            .map(|(ready, source)| ready + latency(one, source))
+            .map(|(ready, source)| ready + latency(instruction, source))
             .max()
-            .unwrap_or_else(|| latency(one, Source::Data))
+            .unwrap_or_else(|| latency(instruction, Source::Data))
     }
 }
 
@@ -105,16 +105,16 @@ impl Ready {
 pub fn cycles(series: &Series, copies: u32, latency: impl Fn(&Instruction, Source) -> u32) -> u32 {
     let (mut ready, mut factory, mut longest) =
         (Ready::default(), InstructionInfoFactory::new(), 0);
-    for one in decoded(&series.code(copies)) {
-        let info = factory.info(&one);
-        let result = ready.result(&one, info, &latency);
+    for instruction in decoded(&series.code(copies)) {
+        let info = factory.info(&instruction);
+        let result = ready.result(&instruction, info, &latency);
         for used in info.used_registers().iter().filter(|used| writes(used.access())) {
             ready.registers.insert(used.register().full_register(), result);
         }
         for place in accessed(info).filter(|place| writes(place.access())) {
             ready.places.insert(displacement(place), result);
         }
-        if one.rflags_modified() != 0 {
+        if instruction.rflags_modified() != 0 {
             ready.registers.insert(Register::None, result);
         }
         longest = longest.max(result);
@@ -137,28 +137,30 @@ pub fn fault(series: &Series, copies: u32) -> Option<String> {
     for number in (0..16u32).filter(|number| *number != 4) {
         let is_pointer = series.buffer.is_some_and(|buffer| buffer.pointers >> number & 1 == 1);
         let value = series.registers.general[number as usize];
-        let known = if is_pointer && value == 0 { Value::Address } else { Value::Other };
+        let value_or_address = if is_pointer && value == 0 { Value::Address } else { Value::Other };
         let is_zero = number == u32::from(ZERO) && !is_pointer && value == 0;
-        registers.insert(Register::RAX + number, if is_zero { Value::Zero } else { known });
+        registers
+            .insert(Register::RAX + number, if is_zero { Value::Zero } else { value_or_address });
     }
     let content = series
         .buffer
         .filter(|buffer| buffer.holds_address && buffer.word == 0)
         .map_or(Value::Other, |_| Value::Address);
     let (mut places, mut factory) = (HashMap::new(), InstructionInfoFactory::new());
-    for one in decoded(&series.code(copies)) {
-        let info = factory.info(&one);
+    for instruction in decoded(&series.code(copies)) {
+        let info = factory.info(&instruction);
         for place in accessed(info) {
             let (start, half) = (displacement(place), (BUFFER_LINES / 2 * LINE_BYTES) as i64);
             let is_inside = start >= -half && start + place.memory_size().size() as i64 <= half;
             let base = registers.get(&place.base());
             if base != Some(&Value::Address) || place.index() != Register::None || !is_inside {
-                return Some(format!("{one:?}: {base:?} + {start}"));
+                return Some(format!("{instruction:?}: {base:?} + {start}"));
             }
         }
         let place = accessed(info).next().map(displacement);
-        let register = |at| registers.get(&one.op_register(at)).copied().unwrap_or(Value::Other);
-        let result = match one.code() {
+        let register =
+            |at| registers.get(&instruction.op_register(at)).copied().unwrap_or(Value::Other);
+        let result = match instruction.code() {
             Code::Mov_r64_rm64 if place.is_some() => {
                 place.and_then(|place| places.get(&place).copied()).unwrap_or(content)
             }
@@ -196,8 +198,8 @@ mod tests {
     const STORE: u32 = 1;
 
     /// Cycles of the operation itself.
-    fn operation(one: &Instruction) -> u32 {
-        match one.mnemonic() {
+    fn operation(instruction: &Instruction) -> u32 {
+        match instruction.mnemonic() {
             Mnemonic::Mov | Mnemonic::Movsd | Mnemonic::Vmovups | Mnemonic::Vmovsd => 0,
             Mnemonic::Imul => 3,
             Mnemonic::Vaddpd => 4,
@@ -207,14 +209,14 @@ mod tests {
     }
 
     /// Loads take 5 cycles from the address and 4 from a store, stores 1.
-    fn latency(one: &Instruction, source: Source) -> u32 {
+    fn latency(instruction: &Instruction, source: Source) -> u32 {
         let mut factory = InstructionInfoFactory::new();
-        let is_store = accessed(factory.info(one)).any(|place| writes(place.access()));
+        let is_store = accessed(factory.info(instruction)).any(|place| writes(place.access()));
         let (load, store) = (
             if source == Source::Address { LOAD } else { FORWARD_CYCLES },
             if is_store { STORE } else { 0 },
         );
-        operation(one) + store + if source == Source::Data { 0 } else { load }
+        operation(instruction) + store + if source == Source::Data { 0 } else { load }
     }
 
     /// The table of some forms as it would be measured on this core, whose copies take what their
@@ -224,8 +226,9 @@ mod tests {
             all().into_iter().filter(|form| names.contains(&form.name.as_str())).collect();
         assert_eq!(forms.len(), names.len());
         let settings = Settings { cpu: None, budget: std::time::Duration::ZERO, level: 0.95 };
-        let all = all_series(&Request { forms: forms.clone(), values: false, settings }).unwrap();
-        let measured = all.into_iter().map(|one| {
+        let all_series =
+            all_series(&Request { forms: forms.clone(), values: false, settings }).unwrap();
+        let measured = all_series.into_iter().map(|one| {
             // Rows of two lengths, whose difference is free of the start.
             let value = f64::from(cycles(&one, 240, latency) - cycles(&one, 120, latency)) / 120.0;
             let value = if matches!(one.quantity, Quantity::Throughput(_)) { 0.5 } else { value };
@@ -277,16 +280,16 @@ mod tests {
             let Cycles::Alone(found) = latency else { panic!("{name} {from} {to}: {latency:?}") };
             assert!((found.value - f64::from(truth)).abs() < 1e-6, "{name} {from} {to}: {found:?}");
         }
-        let shown = |name: &str| {
+        let shown_latency = |name: &str| {
             let latency = table.iter().find(|row| row.name == name).unwrap().latency().unwrap();
             (latency.from.clone(), latency.cycles.at_most().unwrap().round())
         };
         assert_eq!(
-            (shown("add r64, m64"), shown("vaddpd ymm, ymm, m256")),
+            (shown_latency("add r64, m64"), shown_latency("vaddpd ymm, ymm, m256")),
             (("base".into(), 6.0), ("base".into(), 10.0))
         );
         assert_eq!(
-            (shown("mov m64, r64"), shown("add m64, r64")),
+            (shown_latency("mov m64, r64"), shown_latency("add m64, r64")),
             (("2".into(), 5.0), ("m".into(), 6.0))
         );
     }
@@ -306,10 +309,10 @@ mod tests {
             ("cmp r64, m64", "base", "flags", LOAD + 1 + 1, "cmovb r64, r64"),
         ];
         for (name, from, to, truth, with) in sums {
-            let Cycles::Sum(found, helpers) = find(&table, name, from, to) else {
+            let Cycles::Sum(sum, helpers) = find(&table, name, from, to) else {
                 panic!("{name} {from} {to}")
             };
-            assert!((found.value - f64::from(truth)).abs() < 1e-6, "{name} {from} {to}: {found:?}");
+            assert!((sum.value - f64::from(truth)).abs() < 1e-6, "{name} {from} {to}: {sum:?}");
             assert!(
                 helpers.len() == 1 && helpers[0].form == with,
                 "{name} {from} {to}: {helpers:?}"
@@ -320,15 +323,15 @@ mod tests {
     #[test]
     fn other_uses_of_memory_are_measured_with_the_chain_that_they_are_compared_with() {
         let table = table(&["mov r64, m64", "vmovups ymm, m256", "mov m64, r64", "add m64, r64"]);
-        let chain = |row: usize, from: &str, wanted: Arrangement| {
+        let chain = |row: usize, from: &str, wanted_arrangement: Arrangement| {
             let latency = table[row].latencies.iter().find(|one| one.from == from).unwrap();
-            let found = latency
+            let found_arrangement = latency
                 .arrangements
                 .iter()
-                .find(|one| one.0 == wanted)
+                .find(|one| one.0 == wanted_arrangement)
                 .unwrap_or_else(|| panic!("{latency:?}"))
                 .1;
-            (found.value, latency.chain.unwrap().value)
+            (found_arrangement.value, latency.chain.unwrap().value)
         };
         let name = |name: &str| table.iter().position(|row| row.name == name).unwrap();
         // What was stored is known long before it is loaded: the address decides.

@@ -36,8 +36,8 @@ fn linked(chains: &[Chain]) -> Vec<Vec<&Chain>> {
         if target == groups.len() {
             groups.push(Vec::new());
         }
-        for other in joined.into_iter().skip(1) {
-            let moved = std::mem::take(&mut groups[other]);
+        for other_group in joined.into_iter().skip(1) {
+            let moved = std::mem::take(&mut groups[other_group]);
             moved.iter().flat_map(|chain| &chain.edges).for_each(|edge| {
                 group_of.insert(edge, target);
             });
@@ -55,10 +55,10 @@ fn linked(chains: &[Chain]) -> Vec<Vec<&Chain>> {
 /// The latencies that chains with edges in common determine.
 fn solve_linked(chains: &[&Chain]) -> BTreeMap<Edge, Estimate> {
     let edges: Vec<&Edge> = {
-        let mut all: Vec<&Edge> = chains.iter().flat_map(|chain| &chain.edges).collect();
-        all.sort();
-        all.dedup();
-        all
+        let mut all_edges: Vec<&Edge> = chains.iter().flat_map(|chain| &chain.edges).collect();
+        all_edges.sort();
+        all_edges.dedup();
+        all_edges
     };
     let count = |chain: &Chain, edge: &Edge| {
         chain.edges.iter().filter(|other| *other == edge).count() as f64
@@ -199,10 +199,13 @@ mod tests {
 
     #[test]
     fn three_sums_of_two_give_each() {
-        let found = solve(&[chain(&[0, 1], 3.0), chain(&[1, 2], 5.0), chain(&[0, 2], 4.0)]);
-        let values: Vec<f64> = (0..3).map(|at| found[&edge(at)].value).collect();
+        let solution = solve(&[chain(&[0, 1], 3.0), chain(&[1, 2], 5.0), chain(&[0, 2], 4.0)]);
+        let values: Vec<f64> = (0..3).map(|at| solution[&edge(at)].value).collect();
         assert!(
-            values.iter().zip([1.0, 2.0, 3.0]).all(|(found, truth)| (found - truth).abs() < 1e-9),
+            values
+                .iter()
+                .zip([1.0, 2.0, 3.0])
+                .all(|(solution, truth)| (solution - truth).abs() < 1e-9),
             "{values:?}"
         );
         assert!(solve(&[]).is_empty());

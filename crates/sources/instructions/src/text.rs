@@ -237,12 +237,12 @@ fn summary(page: &mut Page, table: &Table) {
 /// Serious findings of all forms: the first of each kind, and the names of the other forms that
 /// have one of the kind.
 fn doubts(table: &Table) -> Vec<Finding> {
-    let mut all: Vec<(Finding, Vec<&str>)> = Vec::new();
+    let mut all_doubts: Vec<(Finding, Vec<&str>)> = Vec::new();
     for row in table.forms.iter().filter(|row| row.is_doubtful()) {
         for finding in row.findings.iter().filter(|finding| finding.severity > Severity::Note) {
-            match all.iter_mut().find(|(known, _)| known.code == finding.code) {
+            match all_doubts.iter_mut().find(|(known, _)| known.code == finding.code) {
                 Some((_, names)) => names.push(&row.name),
-                None => all.push((finding.clone(), vec![row.name.as_str()])),
+                None => all_doubts.push((finding.clone(), vec![row.name.as_str()])),
             }
         }
     }
@@ -250,7 +250,8 @@ fn doubts(table: &Table) -> Vec<Finding> {
         [] => format!("{}: {}", names[0], finding.message),
         others => format!("{}: {}; likewise {}", names[0], finding.message, some_of(others)),
     };
-    all.into_iter()
+    all_doubts
+        .into_iter()
         .map(|(finding, names)| Finding { message: told(&finding, &names), ..finding })
         .collect()
 }
@@ -262,9 +263,13 @@ fn some_of(names: &[&str]) -> String {
     and_more(&names[..names.len().min(SHOWN_NAMES)].join("; "), names.len())
 }
 
-fn and_more(shown: &str, all: usize) -> String {
-    let more = all.saturating_sub(SHOWN_NAMES);
-    if more > 0 { format!("{shown} and {} more", count(more)) } else { shown.to_owned() }
+fn and_more(shown_names: &str, number_of_all: usize) -> String {
+    let more = number_of_all.saturating_sub(SHOWN_NAMES);
+    if more > 0 {
+        format!("{shown_names} and {} more", count(more))
+    } else {
+        shown_names.to_owned()
+    }
 }
 
 /// The differences from another source.
@@ -356,7 +361,7 @@ mod tests {
     #[test]
     fn all_special_values_of_a_pair_are_told_with_intervals_on_lines_that_fit_the_page() {
         let cycles = Estimate { value: 1234.5, low: 1234.0, high: 1235.0, level: 0.95 };
-        let all = [Values::Zero, Values::One, Values::Random, Values::Denormal]
+        let all_values = [Values::Zero, Values::One, Values::Random, Values::Denormal]
             .map(|values| (values, cycles));
         let (from, to) = ("1".to_owned(), "1".to_owned());
         let cycles = Cycles::Alone(cycles);
@@ -364,7 +369,7 @@ mod tests {
             from,
             to,
             cycles,
-            values: all.into(),
+            values: all_values.into(),
             arrangements: Vec::new(),
             chain: None,
             delayed_by: None,

@@ -25,8 +25,9 @@ pub enum Values {
 impl Values {
     /// Those that a form is compared with. Integers have no denormal values.
     pub fn special(element: Element) -> &'static [Values] {
-        const ALL: [Values; 4] = [Values::Zero, Values::One, Values::Random, Values::Denormal];
-        if element == Element::Integer { &ALL[..3] } else { &ALL }
+        const ALL_VALUES: [Values; 4] =
+            [Values::Zero, Values::One, Values::Random, Values::Denormal];
+        if element == Element::Integer { &ALL_VALUES[..3] } else { &ALL_VALUES }
     }
 
     /// Their name.
@@ -218,16 +219,16 @@ mod tests {
 
     #[test]
     fn random_numbers_are_ordinary_and_differ() {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen_values = std::collections::BTreeSet::new();
         for seed in (0..64).map(random) {
             for is_constant in [false, true] {
-                let most = if is_constant { 1.000_2 } else { 2.0 };
+                let most_value = if is_constant { 1.000_2 } else { 2.0 };
                 let double =
                     f64::from_bits(lane(Element::Double, Values::Random, is_constant, seed));
-                assert!((1.0..most).contains(&double), "{double}");
+                assert!((1.0..most_value).contains(&double), "{double}");
                 let singles = lane(Element::Single, Values::Random, is_constant, seed);
                 for single in [singles as u32, (singles >> 32) as u32].map(f32::from_bits) {
-                    assert!((1.0..most as f32).contains(&single), "{single}");
+                    assert!((1.0..most_value as f32).contains(&single), "{single}");
                 }
                 let halves = lane(Element::Half, Values::Random, is_constant, seed);
                 assert!(
@@ -235,7 +236,7 @@ mod tests {
                     "{halves:x}"
                 );
             }
-            assert!(seen.insert(lane(Element::Integer, Values::Random, false, seed)));
+            assert!(seen_values.insert(lane(Element::Integer, Values::Random, false, seed)));
         }
     }
 }

@@ -38,8 +38,10 @@ pub fn lost(copy: &Copy, plain: &Copy) -> Vec<Lost> {
         ["_ZNSt", "_ZNKSt", "_ZSt", "_ZNSa"].iter().any(|start| name.starts_with(start))
     };
     names.retain(|name| !is_inline(name));
-    let found = names.into_iter().map(|name| (name, number(copy, name), number(plain, name)));
-    let lost = found.filter(|(name, copied, source)| copied < source && !may_be_inside(copy, name));
+    let calls_by_name =
+        names.into_iter().map(|name| (name, number(copy, name), number(plain, name)));
+    let lost = calls_by_name
+        .filter(|(name, copied, source)| copied < source && !may_be_inside(copy, name));
     lost.map(|(name, copied, source)| Lost {
         operation: format!("call of {name}"),
         copy: copied,

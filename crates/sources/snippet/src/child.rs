@@ -68,11 +68,12 @@ impl HostProgram {
             reason: format!("`{emulator}` is no list of words: a quote is missing"),
         };
         let mut words = shlex::split(emulator).ok_or_else(not_words)?;
-        let own = vec![host::ARGUMENT.to_owned()];
+        let own_arguments = vec![host::ARGUMENT.to_owned()];
         if words.is_empty() {
-            return Ok(HostProgram { program, arguments: own });
+            return Ok(HostProgram { program, arguments: own_arguments });
         }
-        let arguments = [words.split_off(1), vec![program.display().to_string()], own].concat();
+        let arguments =
+            [words.split_off(1), vec![program.display().to_string()], own_arguments].concat();
         Ok(HostProgram { program: words.remove(0).into(), arguments })
     }
 }
@@ -219,12 +220,12 @@ impl Child {
     }
 
     /// The code's output, if any.
-    pub fn printed(&mut self, ended: &Ended) -> Option<Printed> {
-        const SHOWN: u64 = 60;
-        let bytes = self.output.metadata().ok()?.len() + ended.dropped_bytes;
+    pub fn printed(&mut self, ended_process: &Ended) -> Option<Printed> {
+        const SHOWN_CHARACTERS: u64 = 60;
+        let bytes = self.output.metadata().ok()?.len() + ended_process.dropped_bytes;
         let mut start = Vec::new();
         self.output.rewind().ok()?;
-        (&mut self.output).take(SHOWN).read_to_end(&mut start).ok()?;
+        (&mut self.output).take(SHOWN_CHARACTERS).read_to_end(&mut start).ok()?;
         let text = String::from_utf8_lossy(&start);
         (bytes > 0)
             .then(|| Printed { bytes, first_line: text.lines().next().unwrap_or("").to_owned() })
@@ -292,14 +293,14 @@ impl Child {
     /// The last line that the code wrote, cut.
     fn last_line(&mut self) -> Option<String> {
         const LOOKED_AT: u64 = 4096;
-        const SHOWN: usize = 200;
+        const SHOWN_CHARACTERS: usize = 200;
         let bytes = self.output.metadata().ok()?.len();
         self.output.seek(SeekFrom::Start(bytes.saturating_sub(LOOKED_AT))).ok()?;
         let mut end = Vec::new();
         (&mut self.output).take(LOOKED_AT).read_to_end(&mut end).ok()?;
         let text = String::from_utf8_lossy(&end);
         let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
-        Some(line.chars().take(SHOWN).collect())
+        Some(line.chars().take(SHOWN_CHARACTERS).collect())
     }
 }
 
@@ -324,7 +325,7 @@ pub fn crash_failure(report: CrashReport) -> Failure {
         phase if phase == Phase::Row as u64 => "while it was measured".to_owned(),
         _ => "between two measurements".to_owned(),
     };
-    let what = match signal {
+    let event = match signal {
         libc::SIGSYS => refused_call(report.address),
         libc::SIGXFSZ => "wrote more than 16 MiB to its output or to a file (SIGXFSZ)".to_owned(),
         libc::SIGSEGV | libc::SIGBUS if report.address != host::NO_ADDRESS => {
@@ -350,14 +351,14 @@ pub fn crash_failure(report: CrashReport) -> Failure {
         libc::SIGXCPU => "it used up its processor time".to_owned(),
         _ => String::new(),
     };
-    Failure { what, place, hint }
+    Failure { what: event, place, hint }
 }
 
 /// A system call that was refused, by its number.
 fn refused_call(number: u64) -> String {
-    let others = host::signals_others(number)
+    let call_of_others = host::signals_others(number)
         .map(|call| format!("tried to reach another process with {call}() (SIGSYS)"));
-    others.unwrap_or_else(|| STARTS_PROCESSES.to_owned())
+    call_of_others.unwrap_or_else(|| STARTS_PROCESSES.to_owned())
 }
 
 impl Drop for Child {
@@ -390,13 +391,13 @@ fn memory_hint(bytes: u64) -> String {
 ///
 /// # Errors
 /// [`Error::CodeFailed`] with the memory limit.
-pub fn check_memory(ended: &Ended) -> Result<()> {
+pub fn check_memory(ended_process: &Ended) -> Result<()> {
     let failure = || Failure {
         what: "used up its memory".into(),
         place: "while it was measured".into(),
-        hint: memory_hint(ended.memory_bytes),
+        hint: memory_hint(ended_process.memory_bytes),
     };
-    if near_limit(ended.memory_bytes) { Err(Error::CodeFailed(failure())) } else { Ok(()) }
+    if near_limit(ended_process.memory_bytes) { Err(Error::CodeFailed(failure())) } else { Ok(()) }
 }
 
 /// Time limit for the instrument's own preparation: calibrating its clock and proving the reference

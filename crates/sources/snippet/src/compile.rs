@@ -212,10 +212,10 @@ pub fn compile_few(job: &Job, rows: &[RowSpec]) -> Result<Library> {
 fn compile(job: &Job, rows: &[RowSpec], first: usize) -> Result<Library> {
     let name = timed(first);
     let repeated = name.write_repeated(job, rows, ALIGNMENT)?;
-    if let Some(found) =
+    if let Some(library) =
         repeated.and_then(|source| one_library(job, &source, name, rows.len()).ok())
     {
-        return Ok(found);
+        return Ok(library);
     }
     one_library(job, &name.write(job, rows, &|_| Borders::Plain)?, name, rows.len())
 }
@@ -227,11 +227,11 @@ fn one_library(job: &Job, source: &Source, name: Name, rows: usize) -> Result<Li
         return Err(explain(job, &messages));
     }
     if !path.is_file() {
-        let what = format!(
+        let complaint = format!(
             "`{}` succeeded but wrote no library: is it a compiler? name one with --cc",
             job.compiler.command
         );
-        return Err(Error::CompilerFailed(what));
+        return Err(Error::CompilerFailed(complaint));
     }
     library(vec![path], 1, rows)
 }
@@ -263,17 +263,17 @@ pub fn compile_in_turns(job: &Job, rows: &[RowSpec]) -> Result<Library> {
 /// As [`compile_pilot`].
 pub fn compile_in_layouts(job: &Job, rows: &[RowSpec]) -> Result<Library> {
     let turns = turns_of(job.request);
-    let one = || compile_in_turns(job, rows);
+    let in_one_process = || compile_in_turns(job, rows);
     let Some(objects) =
         at_once(turns, |first| object(job, rows, first))?.into_iter().collect::<Option<Vec<_>>>()
     else {
-        return one();
+        return in_one_process();
     };
     let linked = |at: usize| Ok(link(job, &objects[at % turns], at / turns, at % turns));
     let Some(paths) =
         at_once(LAYOUTS * turns, linked)?.into_iter().collect::<Option<Vec<PathBuf>>>()
     else {
-        return one();
+        return in_one_process();
     };
     library(paths, turns, rows.len())
 }
@@ -284,13 +284,13 @@ fn turns_of(request: &Request) -> usize {
 }
 
 /// Does this for each number below `count` at the same time; the results, or the first error.
-fn at_once<T: Send>(count: usize, one: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+fn at_once<T: Send>(count: usize, of_number: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     std::thread::scope(|scope| {
-        let one = &one;
-        let all: Vec<_> = (0..count).map(|at| scope.spawn(move || one(at))).collect();
+        let of_number = &of_number;
+        let threads: Vec<_> = (0..count).map(|at| scope.spawn(move || of_number(at))).collect();
         let gone =
             || Err(Error::CompilerFailed("a thread that waits for the compiler ended".into()));
-        all.into_iter().map(|one| one.join().unwrap_or_else(|_| gone())).collect()
+        threads.into_iter().map(|one| one.join().unwrap_or_else(|_| gone())).collect()
     })
 }
 

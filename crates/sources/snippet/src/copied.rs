@@ -150,10 +150,10 @@ impl Work {
             copy: copy.all,
             source: source.of_values,
         };
-        let both = [
+        let both_operations = [
             of("multiplication", self.multiplications, plain.multiplications),
             of("division", self.divisions, plain.divisions),
         ];
-        both.into_iter().filter(|lost| lost.copy < lost.source).collect()
+        both_operations.into_iter().filter(|lost| lost.copy < lost.source).collect()
     }
 }

@@ -151,13 +151,13 @@ fn as_variable(line: &str) -> String {
     let pointee =
         outside.filter(|(_, c)| matches!(c, '*' | '&')).last().map_or(0, |(at, _)| at + 1);
     let is_const = |word: &str| matches!(word, "const" | "constexpr" | "constinit");
-    let own: Vec<&str> = declarator[pointee..]
+    let own_words: Vec<&str> = declarator[pointee..]
         .split_inclusive(' ')
         .filter(|word| !is_const(word.trim_end()))
         .collect();
     let pointed = &declarator[..pointee];
     let pointed = pointed.strip_prefix("constexpr ").unwrap_or(pointed);
-    format!("{pointed}{}{rest}", own.concat().trim_start()).trim().to_owned()
+    format!("{pointed}{}{rest}", own_words.concat().trim_start()).trim().to_owned()
 }
 
 fn is_word(c: char) -> bool {

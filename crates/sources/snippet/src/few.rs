@@ -30,9 +30,10 @@ pub fn in_few_places(
     let subjects: Vec<usize> = (0..copies.len())
         .filter(|at| is_bare && copies[*at].stores_and_loads() && copies[*at].is_straight())
         .collect();
-    let found = if subjects.is_empty() { None } else { measured(job, host, &subjects, piloted) };
+    let cycles_of_subjects =
+        if subjects.is_empty() { None } else { measured(job, host, &subjects, piloted) };
     let of = |subject| {
-        found.as_ref().and_then(|found| {
+        cycles_of_subjects.as_ref().and_then(|found| {
             subjects.iter().zip(found).find(|(at, _)| **at == subject)?.1.to_owned()
         })
     };
@@ -65,7 +66,7 @@ fn measured(
     let reference = reference(&chains, rows.len())?;
     let of =
         |subject: &usize| cycles(request, &rows, *subject, &reference, &mut child).ok().flatten();
-    let found = subjects.iter().map(of).collect();
+    let cycles_of_subjects = subjects.iter().map(of).collect();
     child.end().ok()?;
-    Some(found)
+    Some(cycles_of_subjects)
 }

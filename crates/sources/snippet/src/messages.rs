@@ -21,9 +21,9 @@ pub fn tidy(messages: &str, folder: &Path) -> String {
             lines.extend(shows_source.then_some(line));
             continue;
         }
-        let own = message(&line).filter(|text| !lines.contains(text));
-        shows_source = own.as_ref() == Some(&line);
-        lines.extend(own);
+        let own_message = message(&line).filter(|text| !lines.contains(text));
+        shows_source = own_message.as_ref() == Some(&line);
+        lines.extend(own_message);
     }
     if lines.is_empty() {
         lines = messages.lines().map(str::to_owned).collect();

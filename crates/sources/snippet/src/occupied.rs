@@ -79,8 +79,8 @@ pub fn cycles(
     let short = mine().min_by(|(_, one), (_, other)| copies(one).total_cmp(&copies(other))).map(of);
     let long = mine().max_by(|(_, one), (_, other)| copies(one).total_cmp(&copies(other))).map(of);
     let (Some(short), Some(long)) = (short, long) else { return Ok(None) };
-    let all = [short, long, reference[0], reference[1]];
-    let ticks = ticks(child, &all.map(|(row, _)| row), BATCH)?;
-    let slope = |at: usize| (ticks[at + 1] - ticks[at]) / (all[at + 1].1 - all[at].1);
+    let all_rows = [short, long, reference[0], reference[1]];
+    let ticks = ticks(child, &all_rows.map(|(row, _)| row), BATCH)?;
+    let slope = |at: usize| (ticks[at + 1] - ticks[at]) / (all_rows[at + 1].1 - all_rows[at].1);
     Ok(Some(slope(0) / slope(2)).filter(|cycles| cycles.is_finite()))
 }

@@ -87,18 +87,18 @@ impl<'a> Placed<'a> {
     /// As [`Child::end`]; the code used up its memory.
     pub fn end(mut self) -> Result<(Ready, Ended, Option<Printed>)> {
         self.end_child()?;
-        let (ended, printed) =
+        let (ended_process, printed) =
             self.before.ok_or_else(|| Error::Child("no placement has ended".into()))?;
-        Ok((self.ready, ended, printed))
+        Ok((self.ready, ended_process, printed))
     }
 
     fn end_child(&mut self) -> Result<()> {
-        let ended = self.child.end()?;
-        check_memory(&ended)?;
-        let printed = self.child.printed(&ended);
+        let ended_process = self.child.end()?;
+        check_memory(&ended_process)?;
+        let printed = self.child.printed(&ended_process);
         self.before = Some(match self.before.take() {
-            Some((before, output)) => (before.joined(ended), output.or(printed)),
-            None => (ended, printed),
+            Some((before, output)) => (before.joined(ended_process), output.or(printed)),
+            None => (ended_process, printed),
         });
         Ok(())
     }

@@ -77,19 +77,19 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
         }
         RowKind::Straight => of_subject(request, subject, share),
     };
-    let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
-    let evaluations: u32 = all.iter().map(RowSpec::evaluations).sum();
+    let mut all_rows: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
+    let evaluations: u32 = all_rows.iter().map(RowSpec::evaluations).sum();
     if evaluations > MOST_EVALUATIONS {
-        let most = most_copies(&all, MOST_EVALUATIONS);
-        all.retain(|row| row.evaluations() <= most || row.bodies <= 4);
+        let most = most_copies(&all_rows, MOST_EVALUATIONS);
+        all_rows.retain(|row| row.evaluations() <= most || row.bodies <= 4);
     }
     if chains {
-        all.extend(check_rows(request, share, &kinds));
+        all_rows.extend(check_rows(request, share, &kinds));
     }
     let copies =
         if runs_short_blocks(request, &kinds) { FEW_BEHIND.to_vec() } else { behind(share) };
-    all.extend(behind_rows(request, &copies));
-    all
+    all_rows.extend(behind_rows(request, &copies));
+    all_rows
 }
 
 /// The kind of rows of each alternative. With an init, all have rows of one kind: there are no long
@@ -109,11 +109,11 @@ fn kinds(request: &Request, pilots: &[Pilot]) -> Vec<RowKind> {
 /// What the slowest of some alternatives needs: all use the same design, so that they stay
 /// comparable.
 fn slowest<'p>(pilots: impl Iterator<Item = &'p Pilot> + Clone) -> Pilot {
-    let most = |of: fn(&Pilot) -> f64| pilots.clone().map(of).fold(0.0, f64::max);
+    let most_of_pilots = |of: fn(&Pilot) -> f64| pilots.clone().map(of).fold(0.0, f64::max);
     Pilot {
-        copy_ns: most(|pilot| pilot.copy_ns),
-        copy_bytes: most(|pilot| pilot.copy_bytes),
-        quantum_ns: most(|pilot| pilot.quantum_ns),
+        copy_ns: most_of_pilots(|pilot| pilot.copy_ns),
+        copy_bytes: most_of_pilots(|pilot| pilot.copy_bytes),
+        quantum_ns: most_of_pilots(|pilot| pilot.quantum_ns),
         assembled: pilots.clone().all(|pilot| pilot.assembled),
     }
 }

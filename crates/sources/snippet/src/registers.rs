@@ -14,14 +14,14 @@ mod names {
     pub use iced_x86::Register;
 
     static NAMES: LazyLock<HashMap<String, Register>> = LazyLock::new(|| {
-        let all = Register::values()
+        let all_registers = Register::values()
             .filter(|register| register.is_gpr() || register.is_vector_register());
         // The lowest byte of r8 is r8b for an assembler.
         let name = |register: &Register| match format!("{register:?}").to_lowercase() {
             byte if register.is_gpr8() && byte.starts_with('r') => byte.replace('l', "b"),
             name => name,
         };
-        all.map(|register| (name(&register), register)).collect()
+        all_registers.map(|register| (name(&register), register)).collect()
     });
 
     /// The full register that a word names, with or without `%`.
@@ -47,11 +47,11 @@ use plain as names;
 /// Registers that assembly text names, for its clobber list.
 pub fn registers(code: &str) -> Vec<String> {
     let words = code.split(|c: char| !c.is_alphanumeric());
-    let mut found: Vec<String> =
+    let mut found_registers: Vec<String> =
         words.filter_map(register).map(name).filter(|register| register != "rsp").collect();
-    found.sort();
-    found.dedup();
-    found
+    found_registers.sort();
+    found_registers.dedup();
+    found_registers
 }
 
 /// Adds to the error of crashed assembly which registers its instructions change without naming
@@ -143,9 +143,9 @@ mod tests {
 
     #[test]
     fn only_crashes_of_assembly_are_explained() {
-        let failure = |what: &str| {
+        let failure = |event: &str| {
             Error::CodeFailed(crate::error::Failure {
-                what: what.into(),
+                what: event.into(),
                 place: "while it was measured".into(),
                 hint: String::new(),
             })

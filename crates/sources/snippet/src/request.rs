@@ -141,10 +141,10 @@ impl Request {
                 format!("{} alternatives given, 1 to {MOST_CODES} are allowed", self.codes.len()),
             ));
         }
-        for (what, text) in self.texts() {
+        for (option, text) in self.texts() {
             if text.len() > MOST_CODE_BYTES {
                 return Err(bad(
-                    what,
+                    option,
                     format!(
                         "is {} bytes long, the limit is {MOST_CODE_BYTES}: put it in a file \
                          (--file)",
@@ -153,7 +153,7 @@ impl Request {
                 ));
             }
             if text.contains('\0') {
-                return Err(bad(what, "contains a NUL character".into()));
+                return Err(bad(option, "contains a NUL character".into()));
             }
         }
         let empty = |code: &String| {
@@ -169,11 +169,11 @@ impl Request {
             ));
         }
         let runs = self.named_codes().chain(self.init.iter().map(|init| ("--init", init)));
-        if let Some((what, _)) =
+        if let Some((option, _)) =
             runs.filter(|_| self.language != Language::Asm).find(|(_, code)| returns(code))
         {
             return Err(bad(
-                what,
+                option,
                 "`return` would leave the measurement: give code that runs to its end".into(),
             ));
         }
@@ -248,8 +248,8 @@ pub fn shell_words(option: &str, text: &str) -> Result<Vec<String>> {
     })
 }
 
-pub(crate) fn bad(what: &str, reason: String) -> Error {
-    Error::BadRequest { what: what.to_owned(), reason }
+pub(crate) fn bad(option: &str, reason: String) -> Error {
+    Error::BadRequest { what: option.to_owned(), reason }
 }
 
 #[cfg(test)]

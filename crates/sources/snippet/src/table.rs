@@ -25,11 +25,11 @@ pub fn new(
     let mut checks: Vec<(usize, Order, String)> = Vec::new();
     for row in rows {
         let (subject, order) = (row.subject, row.order);
-        let known = checks
+        let known_series = checks
             .iter()
             .find(|(of, checked, _)| (*of, *checked) == (subject, order))
             .map(|(_, _, series)| series.clone());
-        let series = known.unwrap_or_else(|| {
+        let series = known_series.unwrap_or_else(|| {
             let series = declare(&mut table, request, subject, order, &names, companions);
             checks.push((subject, order, series.clone()));
             series

@@ -80,8 +80,8 @@ fn is_word(token: &str) -> bool {
 /// values.
 pub fn takes_address(code: &str, name: &str) -> bool {
     let tokens = tokens(code);
-    let is = |at: Option<usize>, wanted: &str| {
-        at.and_then(|at| tokens.get(at)).is_some_and(|token| token == wanted)
+    let is = |at: Option<usize>, wanted_token: &str| {
+        at.and_then(|at| tokens.get(at)).is_some_and(|token| token == wanted_token)
     };
     let is_operand = |at: usize| {
         let before = at.checked_sub(1).map(|before| tokens[before].as_str());
@@ -136,7 +136,8 @@ fn is_declaration(tokens: &[String]) -> bool {
     let is_name = |at: usize| {
         tokens.get(at).is_some_and(|token| is_word(token) && !OPERATORS.contains(&token.as_str()))
     };
-    let is = |at: usize, wanted: &str| tokens.get(at).is_some_and(|token| token == wanted);
+    let is =
+        |at: usize, wanted_token: &str| tokens.get(at).is_some_and(|token| token == wanted_token);
     let Some(at) = end_of_type(tokens, usize::from(is(0, "::")), &is_name) else { return false };
     // Further words of the type, as in `unsigned long`, and the name.
     let words = (at..).take_while(|at| is_name(*at)).count();
@@ -146,7 +147,8 @@ fn is_declaration(tokens: &[String]) -> bool {
 
 /// Where the name of a type that begins at a token ends, with its templates' arguments.
 fn end_of_type(tokens: &[String], mut at: usize, is_name: &dyn Fn(usize) -> bool) -> Option<usize> {
-    let is = |at: usize, wanted: &str| tokens.get(at).is_some_and(|token| token == wanted);
+    let is =
+        |at: usize, wanted_token: &str| tokens.get(at).is_some_and(|token| token == wanted_token);
     while is_name(at) {
         at += 1;
         if is(at, "<") {

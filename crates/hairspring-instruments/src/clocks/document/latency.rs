@@ -125,15 +125,15 @@ const ABSENT_SOURCES: [(Source, &str); 5] = [
 ];
 
 fn clock(clock: &ClockLatency) -> ClockLatencyJson {
-    let [least, median, most, largest] = clock.ns.quantiles.map(finite);
+    let [least_ns, median, most_ns, largest] = clock.ns.quantiles.map(finite);
     ClockLatencyJson {
         clock: clock.clock.clone(),
         mean_ns: clock.ns.mean.if_finite(),
         mean_ns_budget: figure_budget(&clock.ns.budget, clock.ns.mean.level, &ABSENT_SOURCES),
         sd_ns: finite(clock.ns.sd),
-        least_ns: least,
+        least_ns: least_ns,
         median_ns: median,
-        p99_ns: most,
+        p99_ns: most_ns,
         largest_ns: largest,
         granularity_ticks: clock.quantum,
         tick_ns: finite(clock.tick_ns),

@@ -150,15 +150,15 @@ const ABSENT_SOURCES: [(Source, &str); 5] = [
 ];
 
 fn means(clock: &ClockOverhead, level: f64) -> OverheadMeansJson {
-    let one = |of: fn(&Overhead) -> &Moments| match clock.mean(of, level) {
+    let part_of = |of: fn(&Overhead) -> &Moments| match clock.mean(of, level) {
         Some(mean) => {
             (mean.estimate(level).if_finite(), figure_budget(&mean.budget, level, &ABSENT_SOURCES))
         }
         None => (None, Vec::new()),
     };
-    let (total_ticks, total_ticks_budget) = one(|o| &o.total);
-    let (read_ticks, read_ticks_budget) = one(|o| &o.read);
-    let (calibrator_ticks, calibrator_ticks_budget) = one(|o| &o.calibrator);
+    let (total_ticks, total_ticks_budget) = part_of(|o| &o.total);
+    let (read_ticks, read_ticks_budget) = part_of(|o| &o.read);
+    let (calibrator_ticks, calibrator_ticks_budget) = part_of(|o| &o.calibrator);
     OverheadMeansJson {
         total_ticks,
         total_ticks_budget,

@@ -93,10 +93,10 @@ fn too_short(page: &mut Page, comparison: &Comparison) {
     if comparison.too_short_ns.is_empty() {
         return;
     }
-    let all: Vec<String> = comparison.too_short_ns.iter().map(|ns| short_time(*ns)).collect();
+    let all_spans: Vec<String> = comparison.too_short_ns.iter().map(|ns| short_time(*ns)).collect();
     let text = format!(
         "spans of {} are too short: the reads of both clocks alone take {}",
-        all.join(", "),
+        all_spans.join(", "),
         short_time(comparison.least_span_ns)
     );
     page.item("reads", &text, Tone::Warning);
@@ -148,13 +148,13 @@ fn line(page: &mut Page, point: &SpanPoint, constant: Option<&Estimate>, level: 
         if point.sd_percent.is_finite() { significant(point.sd_percent, 3) } else { "-".into() };
     let (used, out) = (count(point.used), count(point.left_out));
     let mark = if point.differs(constant, level) { "*" } else { " " };
-    let (aimed, seen) = (
+    let (aimed_text, seen_text) = (
         short_time(point.aimed_ns),
         if point.used > 0 { short_time(point.seen_ns) } else { "-".into() },
     );
     page.line(
         &format!(
-            "  {aimed:>7}  {seen:>8}  {}{mark} {sd:>10}  {used:>6}  {out:>8}",
+            "  {aimed_text:>7}  {seen_text:>8}  {}{mark} {sd:>10}  {used:>6}  {out:>8}",
             pad(&text, DIFFERENCE)
         ),
         Tone::Plain,

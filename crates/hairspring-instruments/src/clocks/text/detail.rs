@@ -15,13 +15,13 @@ pub fn detail(page: &mut Page, report: &Report, survey: &Survey, level: f64) {
     page.item("what", clock.description, Tone::Quiet);
     match &report.state {
         Err(reason) => page.item("not here", reason, Tone::Warning),
-        Ok(found) => {
+        Ok(measured_clock) => {
             page.item("ordered", &ordered(clock), Tone::Quiet);
-            page.item("counter", &counter(clock, found), Tone::Quiet);
-            page.item("step", &step(clock, found), Tone::Quiet);
-            page.item("read", &read(clock, found, survey, level), Tone::Quiet);
-            page.item("rate", &rate_in_words(clock, found, level), Tone::Quiet);
-            across(page, clock, found);
+            page.item("counter", &counter(clock, measured_clock), Tone::Quiet);
+            page.item("step", &step(clock, measured_clock), Tone::Quiet);
+            page.item("read", &read(clock, measured_clock, survey, level), Tone::Quiet);
+            page.item("rate", &rate_in_words(clock, measured_clock, level), Tone::Quiet);
+            across(page, clock, measured_clock);
         }
     }
     page.gap();
@@ -108,7 +108,7 @@ fn cost_in_words(
     else {
         return "cost unknown in nanoseconds".into();
     };
-    let own = measured.hz(clock).map_or_else(String::new, |hz| {
+    let own_ticks = measured.hz(clock).map_or_else(String::new, |hz| {
         format!(", {} of its own ticks", significant(ns.value * hz / 1e9, 3))
     });
     let (used, left_out) = cost.solution.rows_used();
@@ -117,7 +117,7 @@ fn cost_in_words(
     });
     let out = if left_out > 0 { format!(", {left_out} left out") } else { String::new() };
     format!(
-        "{} ns{own}; slope of {used} rows of 2 to 32 reads{out}, timed by {}{fit}; intervals of \
+        "{} ns{own_ticks}; slope of {used} rows of 2 to 32 reads{out}, timed by {}{fit}; intervals of \
          {} confidence",
         plus_minus(&ns),
         survey.timed_by,

@@ -87,13 +87,13 @@ fn means(page: &mut Page, latency: &Latency) {
 }
 
 fn distribution(page: &mut Page, clock: &ClockLatency) {
-    let Summary { sd, quantiles: [least, median, most, largest], .. } = &clock.ns;
+    let Summary { sd, quantiles: [least_ns, median, most_ns, largest], .. } = &clock.ns;
     let text = format!(
         "sd {}; least {}, median {}, 99 % up to {}, largest {}; steps of {}",
         short_time(*sd),
-        short_time(*least),
+        short_time(*least_ns),
         short_time(*median),
-        short_time(*most),
+        short_time(*most_ns),
         short_time(*largest),
         short_time(clock.quantum as f64 * clock.tick_ns)
     );
@@ -104,7 +104,7 @@ fn distribution(page: &mut Page, clock: &ClockLatency) {
 
 fn histogram(page: &mut Page, summary: &Summary) {
     const BAR: usize = 44;
-    let most = summary.histogram.iter().map(|bin| bin.count).max().unwrap_or(1);
+    let most_values = summary.histogram.iter().map(|bin| bin.count).max().unwrap_or(1);
     for bin in &summary.histogram {
         let range = if bin.high.is_finite() {
             let middle = (bin.low + bin.high) / 2.0;
@@ -112,7 +112,7 @@ fn histogram(page: &mut Page, summary: &Summary) {
         } else {
             format!("> {}", short_time(bin.low))
         };
-        let marks = bar(bin.count as u64, most as u64, BAR);
+        let marks = bar(bin.count as u64, most_values as u64, BAR);
         page.line(&format!("{range:>20} {:>6} {marks}", count(bin.count)), Tone::Plain);
     }
 }

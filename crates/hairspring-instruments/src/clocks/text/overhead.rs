@@ -32,11 +32,13 @@ pub fn stopwatch_overhead(
 fn table(page: &mut Page, report: &OverheadReport, level: f64) {
     let title: Vec<String> = report.clocks.iter().map(|clock| clean(&clock.clock)).collect();
     row(page, "", title, Tone::Strong);
-    let figure = |of: fn(&Overhead) -> &Moments, what: fn(&Moments) -> f64| {
+    let figure = |of: fn(&Overhead) -> &Moments, statistic: fn(&Moments) -> f64| {
         report
             .clocks
             .iter()
-            .map(|clock| clock.steadiest().map_or_else(String::new, |o| both(what(of(o)), clock)))
+            .map(|clock| {
+                clock.steadiest().map_or_else(String::new, |o| both(statistic(of(o)), clock))
+            })
             .collect::<Vec<_>>()
     };
     let half = |of: fn(&Overhead) -> &Moments| {

@@ -47,11 +47,11 @@ fn reads(page: &mut Page, here: &[(&Clock, &MeasuredClock)], level: f64) {
         )
     };
     page.line(&line("clock", "ordered", "behind", "step", "a read"), Tone::Strong);
-    for ((clock, found), cost) in here.iter().zip(&costs) {
-        let step = if found.reading.quantum == 0 {
+    for ((clock, measured_clock), cost) in here.iter().zip(&costs) {
+        let step = if measured_clock.reading.quantum == 0 {
             "none".to_owned()
         } else {
-            time(clock, found, found.reading.quantum as f64)
+            time(clock, measured_clock, measured_clock.reading.quantum as f64)
         };
         let (before, after) =
             (clock.ordering.before.unwrap_or("NO"), clock.ordering.after.unwrap_or("NO"));
@@ -81,11 +81,11 @@ fn rates(page: &mut Page, here: &[(&Clock, &MeasuredClock)], level: f64) {
         format!("  {} {row:>8}  {} {together}", pad(name, NAME), pad(rate, RATE))
     };
     page.line(&line("clock", "in a row", "rate", "from CPU to CPU"), Tone::Strong);
-    for (clock, found) in here {
-        let (together, tone) = together(found);
-        let row = time(clock, found, found.reading.back_to_back_mean);
+    for (clock, measured_clock) in here {
+        let (together, tone) = together(measured_clock);
+        let row = time(clock, measured_clock, measured_clock.reading.back_to_back_mean);
         page.line(
-            &line(&clean(clock.name), &row, &rate(clock, &found.rate, level), &together),
+            &line(&clean(clock.name), &row, &rate(clock, &measured_clock.rate, level), &together),
             tone,
         );
     }
@@ -93,20 +93,20 @@ fn rates(page: &mut Page, here: &[(&Clock, &MeasuredClock)], level: f64) {
 }
 
 /// `2.59614381 GHz +- 0.28 ppm`, or `1 GHz, runs -3.1 +- 0.3 ppm off`.
-pub fn rate(clock: &Clock, seen: &RateSeen, level: f64) -> String {
-    match (seen, clock.nominal_hz) {
+pub fn rate(clock: &Clock, seen_rate: &RateSeen, level: f64) -> String {
+    match (seen_rate, clock.nominal_hz) {
         (RateSeen::Reference, Some(hz)) => format!("{}, by definition", frequency(hz, 7)),
         (RateSeen::Reference, None) => "by definition".into(),
         (RateSeen::NotApplicable(_), _) => "none of its own".into(),
         (RateSeen::Measured(rate), Some(hz)) => {
             let off = off_ppm(rate, hz, level);
             // A coarse clock's uncertainty may be so large that percent are more readable.
-            let (shown, unit) = if off.value.abs() + off.half_width() < 1e4 {
+            let (shown_estimate, unit) = if off.value.abs() + off.half_width() < 1e4 {
                 (off, "ppm")
             } else {
                 (off.scaled(1e-4), "%")
             };
-            let text = plus_minus(&shown);
+            let text = plus_minus(&shown_estimate);
             let sign = if off.value >= 0.0 && !text.starts_with('-') { "+" } else { "" };
             format!("{}, {sign}{text} {unit}", frequency(hz, 7))
         }
@@ -136,11 +136,11 @@ fn together(measured: &MeasuredClock) -> (String, Tone) {
     match (&measured.across, measured.across.counted()) {
         (Across::NotTried(_), _) => ("not tried".into(), Tone::Plain),
         (Across::Tried(_), (all, 0)) => (format!("0 of {} fell", count(all as usize)), Tone::Plain),
-        (Across::Tried(_), (all, lower)) => (
+        (Across::Tried(_), (all_readings, lower_readings)) => (
             format!(
                 "{} % FELL, {}",
-                significant(100.0 * lower as f64 / all as f64, 2),
-                count(lower as usize)
+                significant(100.0 * lower_readings as f64 / all_readings as f64, 2),
+                count(lower_readings as usize)
             ),
             Tone::Alarm,
         ),

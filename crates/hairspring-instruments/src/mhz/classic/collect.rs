@@ -35,18 +35,19 @@ impl<'a> Sampler<'a> {
         subject: &mut impl Subject,
         options: &Options,
     ) -> Result<Vec<Experiments>, String> {
-        let mut all = vec![Experiments::new(Vec::new(), 0.0); self.choices.len()];
+        let mut all_experiments = vec![Experiments::new(Vec::new(), 0.0); self.choices.len()];
         for _ in 0..options.measurements {
-            for (expression, found) in all.iter_mut().enumerate() {
+            for (expression, experiments) in all_experiments.iter_mut().enumerate() {
                 if options.is_spent(subject.spent_ns()) {
-                    return Ok(all);
+                    return Ok(all_experiments);
                 }
                 let (copy_ns, bound_ns) = self.sample(subject, expression)?;
-                found.values.push(copy_ns);
-                (found.below, found.above) = (found.below.max(bound_ns), found.above.max(bound_ns));
+                experiments.values.push(copy_ns);
+                (experiments.below, experiments.above) =
+                    (experiments.below.max(bound_ns), experiments.above.max(bound_ns));
             }
         }
-        Ok(all)
+        Ok(all_experiments)
     }
 
     /// Time of one copy, and the part of the clock's quantum in it.

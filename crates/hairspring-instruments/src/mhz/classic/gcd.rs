@@ -43,10 +43,10 @@ pub fn greatest_common_divisor(times: &[f64]) -> Option<Divisor> {
     let points = points(times);
     let mut best: Option<Divisor> = None;
     for parts in 1..=MOST_PARTS {
-        let found = fit(&points, shortest, parts);
+        let divisor = fit(&points, shortest, parts);
         let weight = f64::from(parts * parts);
-        if best.is_none_or(|best| weight * found.chi2 < best.chi2) {
-            best = Some(found);
+        if best.is_none_or(|best| weight * divisor.chi2 < best.chi2) {
+            best = Some(divisor);
         }
     }
     best
@@ -108,9 +108,9 @@ mod tests {
             (&[4.0, 9.0], 4),
             (&[5.0, 7.0], 5),
         ] {
-            let found = greatest_common_divisor(&times(0.2439, cycles)).unwrap();
-            assert_eq!(found.parts, parts, "{cycles:?}");
-            assert!((found.period / 0.2439 - 1.0).abs() < 2e-3, "{cycles:?} {found:?}");
+            let divisor = greatest_common_divisor(&times(0.2439, cycles)).unwrap();
+            assert_eq!(divisor.parts, parts, "{cycles:?}");
+            assert!((divisor.period / 0.2439 - 1.0).abs() < 2e-3, "{cycles:?} {divisor:?}");
         }
     }
 

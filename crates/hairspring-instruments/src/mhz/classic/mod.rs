@@ -128,17 +128,17 @@ trait Subject {
 
 /// The nine expressions as this program was compiled.
 struct Compiled {
-    all: [Expression; 9],
+    all_expressions: [Expression; 9],
     begin: Instant,
 }
 
 impl Subject for Compiled {
     fn names(&self) -> Vec<&'static str> {
-        self.all.iter().map(|expression| expression.name).collect()
+        self.all_expressions.iter().map(|expression| expression.name).collect()
     }
 
     fn run(&mut self, expression: usize, opaque: bool, trips: u64) {
-        let Expression { plain, opaque: opaque_loop, .. } = self.all[expression];
+        let Expression { plain, opaque: opaque_loop, .. } = self.all_expressions[expression];
         if opaque { opaque_loop(trips) } else { plain(trips) }
     }
 
@@ -157,7 +157,7 @@ pub fn classic(clock: Clock, options: &Options) -> Result<ClassicResult, String>
     /// Time over which the rate of the clock is measured, unless its interface defines it.
     const RATE_TIME: Duration = Duration::from_millis(20);
     options.check()?;
-    let mut subject = Compiled { all: expressions(), begin: Instant::now() };
+    let mut subject = Compiled { all_expressions: expressions(), begin: Instant::now() };
     let meter = RateMeter::start(clock);
     let quantum = granularity(&clock).quantum;
     if clock.nominal_hz.is_none() {
@@ -216,8 +216,8 @@ fn timing_overhead(harness: &Harness, options: &Options) -> Result<Estimate, Str
     let window_ns = options
         .budget
         .map_or(WINDOW_NS, |budget| WINDOW_NS.min(budget.as_nanos() as f64 / 1_000.0));
-    let found = harness.timing_overhead(window_ns).map_err(|e| e.to_string())?;
-    found
+    let read_overhead = harness.timing_overhead(window_ns).map_err(|e| e.to_string())?;
+    read_overhead
         .trip_ns
         .median(options.level)
         .ok_or_else(|| "the overhead of the timing was measured less than twice".to_owned())

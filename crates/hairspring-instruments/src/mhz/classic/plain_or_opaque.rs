@@ -44,10 +44,10 @@ fn fastest(
         .budget
         .map_or(WINDOW_NS, |budget| WINDOW_NS.min(budget.as_nanos() as f64 / 10_000.0));
     let settings = Settings { experiments: TIMINGS, ..Settings::for_window(window_ns) };
-    let found = harness
+    let experiment = harness
         .bench(&settings, &mut |trips| subject.run(expression, opaque, trips))
         .map_err(|e| e.to_string())?;
-    let trip = found.trip_ns.minimum().ok_or("a loop was timed less than twice")?;
+    let trip = experiment.trip_ns.minimum().ok_or("a loop was timed less than twice")?;
     let copies = f64::from(COPIES);
     Ok(Minimum { value: trip.value / copies, next: trip.next / copies })
 }

@@ -12,12 +12,12 @@ struct Core {
     mhz: f64,
     cycles: [f64; 9],
     /// Share of each expression that the compiler leaves in the plain loop.
-    left: [f64; 9],
+    cycles_left: [f64; 9],
 }
 
 impl Core {
     fn new(mhz: f64) -> Core {
-        Core { mhz, cycles: CYCLES, left: [1.0; 9] }
+        Core { mhz, cycles: CYCLES, cycles_left: [1.0; 9] }
     }
 }
 
@@ -27,7 +27,7 @@ impl Subject for Core {
     }
 
     fn run(&mut self, expression: usize, opaque: bool, trips: u64) {
-        let share = if opaque { 1.0 } else { self.left[expression] };
+        let share = if opaque { 1.0 } else { self.cycles_left[expression] };
         fake::advance(
             (trips as f64 * 100.0 * self.cycles[expression] * share * 1e3 / self.mhz) as u64,
         );
@@ -93,13 +93,17 @@ fn a_coarse_clock_takes_the_papers_time_or_the_budget() {
 #[test]
 fn the_opaque_loop_of_a_folded_expression_is_used() {
     let mut core = Core::new(4_100.0);
-    (core.left[1], core.left[5], core.left[8]) = (0.02, 0.73, 0.0);
-    let found = run(&mut core, 1, Noise::default(), &Options::default());
-    let opaque: Vec<&str> =
-        found.expressions.iter().filter(|one| one.choice.opaque).map(|one| &one.name[..]).collect();
+    (core.cycles_left[1], core.cycles_left[5], core.cycles_left[8]) = (0.02, 0.73, 0.0);
+    let outcome = run(&mut core, 1, Noise::default(), &Options::default());
+    let opaque: Vec<&str> = outcome
+        .expressions
+        .iter()
+        .filter(|one| one.choice.opaque)
+        .map(|one| &one.name[..])
+        .collect();
     assert_eq!(opaque, ["a^=a+a", "a^=a<<b", "a++;a^=1;a<<=1"]);
-    assert!(found.expressions[8].choice.plain_ns.is_none());
-    assert!((f64::from(found.mhz.unwrap().value) - 4_100.0).abs() < 5.0);
+    assert!(outcome.expressions[8].choice.plain_ns.is_none());
+    assert!((f64::from(outcome.mhz.unwrap().value) - 4_100.0).abs() < 5.0);
 }
 
 #[test]
@@ -107,9 +111,9 @@ fn another_process_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
     // 10 us of every 20, as on the ten machines with wrong results in section 8: another process
     // took half of the processor.
     let noise = Noise { period: MS / 100, stolen: MS / 100, ..Noise::default() };
-    let found = run(&mut Core::new(4_100.0), 1, noise, &Options::default());
-    assert_eq!(found.outcome, Outcome::Accepted);
-    assert!((f64::from(found.mhz.unwrap().value) - 2_050.0).abs() < 41.0, "{:?}", found.mhz);
+    let outcome = run(&mut Core::new(4_100.0), 1, noise, &Options::default());
+    assert_eq!(outcome.outcome, Outcome::Accepted);
+    assert!((f64::from(outcome.mhz.unwrap().value) - 2_050.0).abs() < 41.0, "{:?}", outcome.mhz);
 }
 
 #[test]
@@ -117,16 +121,16 @@ fn a_core_that_never_repeats_is_too_busy_after_three_tries() {
     // Every interval is longer by up to its own length, so the two answers agree only by chance.
     let noise = Noise { work_ppm: 1_000_000, ..Noise::default() };
     let options = Options { measurements: 2, ..unlimited() };
-    let found = run(&mut Core::new(4_100.0), 1, noise, &options);
-    assert_eq!((found.outcome, found.mhz, found.attempts.len()), (Outcome::TooBusy, None, 3));
-    assert!(found.expressions.iter().all(|one| one.cycles.is_none() && one.time_ns.is_some()));
+    let outcome = run(&mut Core::new(4_100.0), 1, noise, &options);
+    assert_eq!((outcome.outcome, outcome.mhz, outcome.attempts.len()), (Outcome::TooBusy, None, 3));
+    assert!(outcome.expressions.iter().all(|one| one.cycles.is_none() && one.time_ns.is_some()));
 }
 
 #[test]
 fn non_integer_lengths_show_in_the_cycles() {
     // The core folds additions of a constant into renaming, and forwards a load in half a cycle.
     let cycles = [0.5, 2.0, 3.0, 1.0, 2.0, 2.0, 2.0, 3.0, 2.17];
-    let found = run(
+    let outcome = run(
         &mut Core { cycles, ..Core::new(4_000.0) },
         1,
         Noise { work_ppm: 100, ..Noise::default() },
@@ -134,12 +138,12 @@ fn non_integer_lengths_show_in_the_cycles() {
     );
     // Half a cycle is a whole number of half periods: the method cannot detect this, and doubles
     // the speed.
-    let answer = found.mhz.unwrap();
+    let answer = outcome.mhz.unwrap();
     assert!((f64::from(answer.value) / 8_000.0 - 1.0).abs() < 0.01, "{answer:?}");
     assert!(
-        (found.expressions[8].cycles.unwrap().value - 4.34).abs() < 0.05,
+        (outcome.expressions[8].cycles.unwrap().value - 4.34).abs() < 0.05,
         "{:?}",
-        found.expressions[8]
+        outcome.expressions[8]
     );
 }
 

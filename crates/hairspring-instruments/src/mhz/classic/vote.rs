@@ -105,10 +105,10 @@ fn ballot(counts: &BTreeMap<u32, u32>) -> Option<Ballot> {
 
 /// The answer at a rank, from 0, when all subsets are sorted by their answers.
 fn at_share(votes: &[Vote], rank: u32) -> Option<u32> {
-    let mut seen = 0;
+    let mut seen_subsets = 0;
     let reached = |vote: &&Vote| {
-        seen += vote.subsets;
-        seen > rank
+        seen_subsets += vote.subsets;
+        seen_subsets > rank
     };
     votes.iter().find(reached).map(|vote| vote.mhz)
 }
@@ -142,50 +142,52 @@ mod tests {
 
     #[test]
     fn the_speed_is_the_mode_of_the_subsets() {
-        let found = vote(&noisy(4_100.0, &STUDY, 1e-4)).unwrap();
-        assert!(found.mode.mhz.abs_diff(4_100) <= 1, "{found:?}");
+        let vote = vote(&noisy(4_100.0, &STUDY, 1e-4)).unwrap();
+        assert!(vote.mode.mhz.abs_diff(4_100) <= 1, "{vote:?}");
         // 511 subsets minus those of equal lengths: 2^5 - 1 of 2 cycles, 3 of 3 cycles, one each of
         // 1 and 5.
-        assert_eq!(found.subsets, 511 - 31 - 3 - 1 - 1);
-        assert!(found.mode.subsets > found.subsets / 4);
+        assert_eq!(vote.subsets, 511 - 31 - 3 - 1 - 1);
+        assert!(vote.mode.subsets > vote.subsets / 4);
     }
 
     #[test]
     fn an_expression_that_the_compiler_folded_is_filtered() {
         let mut folded = times(4_100.0, &STUDY);
         (folded[1], folded[8]) = (0.0096, 0.0);
-        let kept = plausible(&folded);
-        assert_eq!(kept.iter().filter(|kept| !**kept).count(), 2);
-        assert!(!kept[1] && !kept[8]);
+        let kept_expressions = plausible(&folded);
+        assert_eq!(
+            kept_expressions.iter().filter(|kept_expressions| !**kept_expressions).count(),
+            2
+        );
+        assert!(!kept_expressions[1] && !kept_expressions[8]);
         assert_eq!(plausible(&[f64::NAN, -1.0]), [false, false]);
     }
 
     #[test]
     fn few_non_integer_lengths_are_outvoted() {
         // The core folds one addition into renaming.
-        let found =
+        let vote =
             vote(&noisy(4_100.0, &[5.0, 2.0, 3.0, 1.0, 2.5, 2.0, 2.0, 3.0, 2.0], 1e-4)).unwrap();
-        assert!(found.mode.mhz.abs_diff(4_100) <= 2, "{found:?}");
+        assert!(vote.mode.mhz.abs_diff(4_100) <= 2, "{vote:?}");
     }
 
     #[test]
     fn many_non_integer_lengths_win_the_vote() {
         // The core shortens a store-load pair to half a cycle, and additions of a constant to 0.17:
         // the method cannot detect it.
-        let found =
-            vote(&noisy(4_100.0, &[0.5, 1.17, 2.17, 1.0, 1.5, 2.5, 0.53, 3.17, 2.34], 1e-4))
-                .unwrap();
-        assert!(found.mode.mhz.abs_diff(4_100) > 41, "{found:?}");
+        let vote = vote(&noisy(4_100.0, &[0.5, 1.17, 2.17, 1.0, 1.5, 2.5, 0.53, 3.17, 2.34], 1e-4))
+            .unwrap();
+        assert!(vote.mode.mhz.abs_diff(4_100) > 41, "{vote:?}");
         // The range of the middle half shows the doubt that the mode hides.
-        assert!(found.middle_half.1 - found.middle_half.0 > 410, "{found:?}");
+        assert!(vote.middle_half.1 - vote.middle_half.0 > 410, "{vote:?}");
     }
 
     #[test]
     fn a_common_factor_of_all_lengths_divides_the_speed() {
         // Dependent operations never take less than two cycles.
-        let found =
+        let vote =
             vote(&noisy(4_000.0, &[4.0, 2.0, 4.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0], 1e-4)).unwrap();
-        assert!(found.mode.mhz.abs_diff(2_000) <= 1, "{found:?}");
+        assert!(vote.mode.mhz.abs_diff(2_000) <= 1, "{vote:?}");
     }
 
     #[test]

@@ -53,18 +53,18 @@ fn kinds(switched: &Switched) -> Vec<&str> {
 
 #[test]
 fn costs_add_up_by_the_state_of_the_caches() {
-    let found = found(&windows(&[800.0; 4], 150.0, 0.0));
+    let switched = found(&windows(&[800.0; 4], 150.0, 0.0));
     let costs: Vec<(Cache, f64)> =
-        found.costs.iter().map(|cost| (cost.cache, cost.ns.value.round())).collect();
+        switched.costs.iter().map(|cost| (cost.cache, cost.ns.value.round())).collect();
     let near = |at: usize, ns: f64| (costs[at].1 - ns).abs() < 5.0;
     assert!(
         near(0, 1_500.0) && near(1, 1_650.0) && (costs[2].1 - 29_500.0).abs() < 60.0,
         "{costs:?}"
     );
-    assert_eq!(found.placed.as_ref().map(|placed| placed.placements), Some(4));
+    assert_eq!(switched.placed.as_ref().map(|placed| placed.placements), Some(4));
     assert!(
-        found.placed.as_ref().unwrap().spread_percent < 2.0 && found.findings.is_empty(),
-        "{found:?}"
+        switched.placed.as_ref().unwrap().spread_percent < 2.0 && switched.findings.is_empty(),
+        "{switched:?}"
     );
 }
 
@@ -80,7 +80,7 @@ fn placements_that_differ_widen_the_interval_and_are_a_finding() {
         "{:?}",
         differ.findings
     );
-    let half = |found: &Switched| found.costs[0].ns.half_width();
+    let half = |switched: &Switched| switched.costs[0].ns.half_width();
     assert!(
         half(&differ) > 10.0 * half(&same) && half(&differ) > 75.0,
         "{} {}",
@@ -93,11 +93,13 @@ fn placements_that_differ_widen_the_interval_and_are_a_finding() {
 
 #[test]
 fn partners_without_a_cost_are_a_finding() {
-    let all = windows(&[800.0; 4], 0.0, 0.0);
-    let mut table = all.in_rounds(&(0..0));
-    table.origin = all.origin.clone();
+    let all_windows = windows(&[800.0; 4], 0.0, 0.0);
+    let mut table = all_windows.in_rounds(&(0..0));
+    table.origin = all_windows.origin.clone();
     // Of the third partner one window remains.
-    for one in all.readings().iter().filter(|one| !(40..60).contains(&one.round) || one.row == 0) {
+    for one in
+        all_windows.readings().iter().filter(|one| !(40..60).contains(&one.round) || one.row == 0)
+    {
         table.push(one.row, one.round, one.ticks);
     }
     let some = found(&table);
@@ -107,11 +109,12 @@ fn partners_without_a_cost_are_a_finding() {
         .find(|finding| finding.is("partners_unknown"))
         .map(|finding| finding.message.to_string());
     assert!(message.unwrap().starts_with("only 3 of 4 partners"), "{:?}", some.findings);
-    let one = found(&windows(&[800.0], 0.0, 0.0));
+    let of_one_partner = found(&windows(&[800.0], 0.0, 0.0));
     assert!(
-        one.placed.is_none() && one.findings[0].message.contains("one partner only"),
+        of_one_partner.placed.is_none()
+            && of_one_partner.findings[0].message.contains("one partner only"),
         "{:?}",
-        one.findings
+        of_one_partner.findings
     );
 }
 
@@ -129,16 +132,16 @@ fn placements_of_a_short_run_that_differ_are_a_finding_although_each_is_uncertai
         let _ = noisy.row(0, &row.counts);
     }
     noisy.origin.placements = vec![4, 8, 12];
-    for one in table.readings().iter().filter(|one| one.round % 20 < 4) {
+    for reading in table.readings().iter().filter(|reading| reading.round % 20 < 4) {
         let noise = 1.0 + 0.2 * (random.random::<f64>() - 0.5);
-        noisy.push(one.row, one.round / 20 * 4 + one.round % 20, one.ticks * noise);
+        noisy.push(reading.row, reading.round / 20 * 4 + reading.round % 20, reading.ticks * noise);
     }
     table = noisy;
-    let found = found(&table);
+    let switched = found(&table);
     assert!(
-        found.placed.as_ref().unwrap().spread_percent > 5.0
-            && kinds(&found).contains(&"placements_differ"),
-        "{found:?}"
+        switched.placed.as_ref().unwrap().spread_percent > 5.0
+            && kinds(&switched).contains(&"placements_differ"),
+        "{switched:?}"
     );
 }
 
@@ -158,12 +161,12 @@ fn run_that_is_off_from_earlier_ones_is_a_finding() {
 
 #[test]
 fn costs_include_how_runs_scatter() {
-    let one = found(&windows(&[800.0; 4], 150.0, 0.0));
-    let half = |found: &Switched, at: usize| found.costs[at].ns.half_width();
-    let few = one.clone().with_earlier(&[1_500.0, 1_700.0], 1_500.0, "ns");
-    assert_eq!((few.scatter, half(&few, 0)), (None, half(&one, 0)));
+    let first_run = found(&windows(&[800.0; 4], 150.0, 0.0));
+    let half = |switched: &Switched, at: usize| switched.costs[at].ns.half_width();
+    let few = first_run.clone().with_earlier(&[1_500.0, 1_700.0], 1_500.0, "ns");
+    assert_eq!((few.scatter, half(&few, 0)), (None, half(&first_run, 0)));
     // A standard deviation of 10 %, at three degrees of freedom.
-    let many = one.clone().with_earlier(
+    let many = first_run.clone().with_earlier(
         &[1_350.0, 1_650.0, 1_500.0 + 150.0 * 0.5_f64.sqrt()],
         1_500.0 - 150.0 * 0.5_f64.sqrt(),
         "ns",
@@ -177,14 +180,14 @@ fn costs_include_how_runs_scatter() {
         (half(&many, 1) / 477.0 - 1.0).abs() < 0.05
             && many.costs[0].budget.iter().any(|part| part.source == Source::Runs)
     );
-    let same = one.clone().with_earlier(&[1_500.0; 5], 1_500.0, "ns");
+    let same = first_run.clone().with_earlier(&[1_500.0; 5], 1_500.0, "ns");
     assert_eq!(
         (half(&same, 0), same.findings.len()),
-        (half(&one, 0), 0),
+        (half(&first_run, 0), 0),
         "runs that agree add nothing"
     );
     // The movement of the core clock is beside the scatter of cycles, and does not hide it.
-    let mut moving = one.clone();
+    let mut moving = first_run.clone();
     for cost in &mut moving.costs {
         cost.budget.push(Contribution::standard(
             Source::CoreClock,
@@ -235,22 +238,22 @@ fn second_method_includes_how_runs_scatter_and_agrees_as_before() {
 
 #[test]
 fn a_negative_part_is_shown_with_a_finding() {
-    let found = found(&windows(&[800.0; 4], -300.0, 0.0));
-    let refill = found.parts.iter().find(|part| part.name == REFILL).unwrap();
+    let switched = found(&windows(&[800.0; 4], -300.0, 0.0));
+    let refill = switched.parts.iter().find(|part| part.name == REFILL).unwrap();
     assert!((refill.ns.value + 300.0).abs() < 5.0, "{refill:?}");
     assert_eq!(
-        kinds(&found),
+        kinds(&switched),
         ["negative_part"],
         "the cost of the switch is as good as without it: {:?}",
-        found.findings
+        switched.findings
     );
 }
 
 #[test]
 fn windows_with_other_switches_are_told_and_most_of_them_are_not_trusted() {
     let severity = |share: f64| {
-        let found = found(&windows(&[800.0; 4], 0.0, share));
-        found
+        let switched = found(&windows(&[800.0; 4], 0.0, share));
+        switched
             .findings
             .iter()
             .find(|finding| finding.is("other_switches"))

@@ -48,12 +48,13 @@ fn every_mechanism_switches_and_its_partner_ends() {
 fn the_counter_loses_what_switches_take() {
     bound(|cpu| {
         let pair = Pair::start(&threads(Mechanism::Futex, cpu), default_clock().read).unwrap();
-        let all = vec![Period { pairs: 0, ns: 1_000_000 }, Period { pairs: 3, ns: 500_000 }];
+        let all_periods =
+            vec![Period { pairs: 0, ns: 1_000_000 }, Period { pairs: 3, ns: 500_000 }];
         let mut table = Table::new(vec!["passed".into(), "switches".into()]);
-        all.iter().for_each(|period| table.add_row("counter", &period.counts()));
+        all_periods.iter().for_each(|period| table.add_row("counter", &period.counts()));
         let mut clock = Table::new(vec!["switches".into()]);
         clock.add_row("clock", &[0.0]);
-        let mut periods = match Periods::start(pair, all) {
+        let mut periods = match Periods::start(pair, all_periods) {
             Ok(periods) => periods,
             Err(reason) => return assert!(reason.contains("the CPU is never idle"), "{reason}"),
         };
@@ -67,12 +68,17 @@ fn the_counter_loses_what_switches_take() {
             .unwrap();
         assert_eq!(clock.rounds(), 10);
         let readings = table.observations().readings();
-        let most = |row: u32| {
+        let most_ticks = |row: u32| {
             readings.iter().filter(|one| one.row == row).map(|one| one.ticks).fold(0.0, f64::max)
         };
         assert_eq!(readings.len(), 20);
         // On a CPU that is never idle the counter has nothing to lose.
-        assert!(most(0) > most(1) || most(1) == 0.0, "{} {}", most(0), most(1));
+        assert!(
+            most_ticks(0) > most_ticks(1) || most_ticks(1) == 0.0,
+            "{} {}",
+            most_ticks(0),
+            most_ticks(1)
+        );
     });
 }
 
@@ -88,13 +94,14 @@ fn a_partner_on_another_cpu_is_refused() {
 #[test]
 fn a_program_that_is_no_partner_is_an_error_with_its_status() {
     bound(|cpu| {
-        let wanted = |program: &str| Wanted {
+        let wanted_pair = |program: &str| Wanted {
             program: Some(program.into()),
             ..threads(Mechanism::Futex, cpu)
         };
-        let error = Pair::start(&wanted("/bin/false"), default_clock().read).unwrap_err();
+        let error = Pair::start(&wanted_pair("/bin/false"), default_clock().read).unwrap_err();
         assert!(error.contains("ended (exit status: 1) before it was ready"), "{error}");
-        let missing = Pair::start(&wanted("/no/such/program"), default_clock().read).unwrap_err();
+        let missing =
+            Pair::start(&wanted_pair("/no/such/program"), default_clock().read).unwrap_err();
         assert!(missing.contains("cannot start the partner process"), "{missing}");
     });
 }

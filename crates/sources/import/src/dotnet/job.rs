@@ -23,7 +23,7 @@ pub struct Job<'t> {
     /// The name that the user gave it; `None` for one that was made for it.
     name: Option<&'t str>,
     /// Characteristics other than the length of the run.
-    others: String,
+    other_characteristics: String,
     /// What states the number of operations.
     count: String,
 }
@@ -35,18 +35,24 @@ impl<'t> Job<'t> {
         let job = job.split(" [").next().unwrap_or_default();
         let (id, characteristics) = job.split_once('(').unwrap_or((job, ""));
         let name = (!id.starts_with("Job-") && id != "DefaultJob").then_some(id);
-        let all = || {
+        let all_characteristics = || {
             let inner = characteristics.strip_suffix(')').unwrap_or(characteristics);
             inner.split(", ").filter(|one| !one.is_empty())
         };
-        let others: Vec<&str> = all().filter(|one| !begins(one, &OF_THE_RUN)).collect();
-        let count: Vec<&str> = all().filter(|one| begins(one, &OF_THE_COUNT)).collect();
-        Job { name, others: others.join(", "), count: count.join(", ") }
+        let other_characteristics: Vec<&str> =
+            all_characteristics().filter(|one| !begins(one, &OF_THE_RUN)).collect();
+        let count: Vec<&str> =
+            all_characteristics().filter(|one| begins(one, &OF_THE_COUNT)).collect();
+        Job {
+            name,
+            other_characteristics: other_characteristics.join(", "),
+            count: count.join(", "),
+        }
     }
 
     /// The name of a benchmark with this job.
     fn called(&self, benchmark: &str, with_name: bool) -> String {
-        let parts = [self.name.filter(|_| with_name), Some(self.others.as_str())];
+        let parts = [self.name.filter(|_| with_name), Some(self.other_characteristics.as_str())];
         let parts: Vec<&str> =
             parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         if parts.is_empty() {
@@ -57,8 +63,8 @@ impl<'t> Job<'t> {
     }
 }
 
-fn begins(one: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| one.starts_with(word))
+fn begins(characteristic: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| characteristic.starts_with(word))
 }
 
 /// The jobs of a benchmark that have the same characteristics other than the length of the run.
@@ -72,12 +78,12 @@ impl Group<'_> {
     /// Whether the names only tell the lengths apart: each of several named jobs states one number
     /// of operations, which no other one states.
     fn is_one_series(&self) -> bool {
-        let all: Vec<&&str> = self.counts.values().flatten().collect();
-        let different: BTreeSet<&&str> = all.iter().copied().collect();
+        let all_counts: Vec<&&str> = self.counts.values().flatten().collect();
+        let different: BTreeSet<&&str> = all_counts.iter().copied().collect();
         let named = self.counts.iter().filter(|(name, _)| !name.is_empty());
         let states_one = |counts: &BTreeSet<&str>| counts.len() == 1 && !counts.contains("");
         self.counts.len() > 1
-            && all.len() == different.len()
+            && all_counts.len() == different.len()
             && named.into_iter().all(|(_, counts)| states_one(counts))
     }
 }
@@ -86,13 +92,13 @@ impl Group<'_> {
 pub fn series<'t>(jobs: &'t [(&'t str, Job<'t>)]) -> (Vec<String>, Vec<String>) {
     let mut groups: HashMap<(&str, &str), Group> = HashMap::new();
     for (benchmark, job) in jobs {
-        let group = groups.entry((*benchmark, job.others.as_str())).or_default();
+        let group = groups.entry((*benchmark, job.other_characteristics.as_str())).or_default();
         group.counts.entry(job.name.unwrap_or_default()).or_default().insert(&job.count);
     }
     let (mut names, mut remarks) = (Vec::new(), Vec::new());
     let mut told = BTreeSet::new();
     for (benchmark, job) in jobs {
-        let group = groups.get(&(*benchmark, job.others.as_str()));
+        let group = groups.get(&(*benchmark, job.other_characteristics.as_str()));
         let merged = group.is_some_and(Group::is_one_series);
         let name = job.called(benchmark, !merged);
         if merged && told.insert(name.clone()) {
@@ -106,13 +112,13 @@ pub fn series<'t>(jobs: &'t [(&'t str, Job<'t>)]) -> (Vec<String>, Vec<String>) 
 }
 
 fn remark(series: &str, jobs: &[&str]) -> String {
-    let shown: Vec<String> = jobs
+    let shown_names: Vec<String> = jobs
         .iter()
         .map(|name| if name.is_empty() { "one without a name".into() } else { format!("`{name}`") })
         .collect();
     format!(
         "the jobs {} of `{series}` are one series: they differ only in the length of the run",
-        shown.join(", ")
+        shown_names.join(", ")
     )
 }
 
@@ -163,11 +169,11 @@ mod tests {
         ] {
             assert_eq!(named(&pair), ["m [a]", "m [b]"], "{pair:?}");
         }
-        let both = [
+        let both_names = [
             "B.W: a(InvocationCount=10)",
             "B.W: a(InvocationCount=20)",
             "B.W: b(InvocationCount=40)",
         ];
-        assert_eq!(named(&both), ["m [a]", "m [a]", "m [b]"]);
+        assert_eq!(named(&both_names), ["m [a]", "m [a]", "m [b]"]);
     }
 }

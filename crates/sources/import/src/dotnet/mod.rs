@@ -53,8 +53,8 @@ impl Iteration {
 
 /// Reads the document.
 pub fn read(text: &str) -> Result<Imported> {
-    let what = "the full JSON of BenchmarkDotNet (a list `Benchmarks` with `Measurements`)";
-    let document: Document = json::read(text, what)?;
+    let format_name = "the full JSON of BenchmarkDotNet (a list `Benchmarks` with `Measurements`)";
+    let document: Document = json::read(text, format_name)?;
     let jobs: Vec<(&str, Job)> = document.benchmarks.iter().map(Benchmark::job).collect();
     let (names, remarks) = job::series(&jobs);
     let mut collected = Collected::default();
@@ -86,9 +86,11 @@ fn add(
         ));
         return Ok(());
     };
-    for (at, one) in iterations.iter().enumerate().filter(|(_, one)| one.is_actual()) {
+    for (at, iteration) in
+        iterations.iter().enumerate().filter(|(_, iteration)| iteration.is_actual())
+    {
         let (operations, ns) =
-            (one.operations.unwrap_or(f64::NAN), one.nanoseconds.unwrap_or(f64::NAN));
+            (iteration.operations.unwrap_or(f64::NAN), iteration.nanoseconds.unwrap_or(f64::NAN));
         collected
             .push(name, operations, ns)
             .map_err(|reason| format!("measurement {}: {reason}", at + 1))?;

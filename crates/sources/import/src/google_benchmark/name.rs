@@ -9,16 +9,16 @@ const KINDS: [&str; 3] = ["process_time", "real_time", "manual_time"];
 /// the arguments, each once and in one order; an argument may have the same name.
 pub fn family(run: &Entry) -> String {
     let mut parts: Vec<&str> = run.run_name.as_deref().unwrap_or(&run.name).split('/').collect();
-    let mut kept: Vec<&str> = Vec::new();
+    let mut kept_parts: Vec<&str> = Vec::new();
     let last_is = |parts: &[&str], is: &dyn Fn(&str) -> bool| {
         parts.len() > 1 && parts.last().is_some_and(|part| is(part))
     };
     if last_is(&parts, &|part| part.starts_with("threads:")) {
-        kept.extend(parts.pop());
+        kept_parts.extend(parts.pop());
     }
     // Two may be stated: process_time/real_time.
     while last_is(&parts, &|part| KINDS.contains(&part)) {
-        kept.extend(parts.pop());
+        kept_parts.extend(parts.pop());
     }
     let repeats =
         |part: &str| is_number(part, "repeats:", |n| run.repetitions.is_none_or(|all| all == n));
@@ -34,7 +34,7 @@ pub fn family(run: &Entry) -> String {
             parts.pop();
         }
     }
-    parts.into_iter().chain(kept.into_iter().rev()).collect::<Vec<_>>().join("/")
+    parts.into_iter().chain(kept_parts.into_iter().rev()).collect::<Vec<_>>().join("/")
 }
 
 /// Whether a part is a word with a number that fits.

@@ -96,20 +96,20 @@ impl Row<'_> {
             .flatten()
             .map(|list| list.as_array().into_iter().flatten().filter_map(Value::as_str).collect())
             .collect();
-        let mut all = vec![String::new()];
+        let mut all_combinations = vec![String::new()];
         for list in lists.iter().filter(|list| !list.is_empty()) {
-            if all.len().saturating_mul(list.len()) > MOST_COMBINATIONS {
+            if all_combinations.len().saturating_mul(list.len()) > MOST_COMBINATIONS {
                 break;
             }
             let joined = |before: &String, one: &&str| {
                 if before.is_empty() { (*one).to_owned() } else { format!("{before}, {one}") }
             };
-            all = all
+            all_combinations = all_combinations
                 .iter()
                 .flat_map(|before| list.iter().map(move |one| joined(before, one)))
                 .collect();
         }
-        all
+        all_combinations
     }
 }
 
@@ -132,14 +132,14 @@ fn add(results: &mut Results, name: &str, row: &Row) -> Result<(), String> {
     let (low, high) = (row.numbers("stats_ci_99_a"), row.numbers("stats_ci_99_b"));
     let end = |ends: &[Option<f64>], at: usize| ends.get(at).copied().flatten();
     for (at, (value, combination)) in values.iter().zip(&combinations).enumerate() {
-        let own =
+        let own_name =
             if combination.is_empty() { name.to_owned() } else { format!("{name}({combination})") };
         match value {
             Some(value) => {
                 let times = times(*value, end(&low, at), end(&high, at));
-                results.push(&own, VALUE, times.scaled(SECONDS))?;
+                results.push(&own_name, VALUE, times.scaled(SECONDS))?;
             }
-            None => results.left_out(&own, "it failed (null) or was skipped (NaN)"),
+            None => results.left_out(&own_name, "it failed (null) or was skipped (NaN)"),
         }
     }
     Ok(())

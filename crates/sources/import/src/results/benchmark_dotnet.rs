@@ -77,11 +77,11 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
         host.os_version.as_deref(),
     ]);
     results.origin.runtime = words([host.runtime_version.as_deref()]);
-    for (at, one) in document.benchmarks.iter().enumerate() {
+    for (at, entry) in document.benchmarks.iter().enumerate() {
         let unnamed = format!("benchmark {}", at + 1);
-        let names = [&one.full_name, &one.method, &one.display_info];
+        let names = [&entry.full_name, &entry.method, &entry.display_info];
         let name = names.into_iter().flatten().next().unwrap_or(&unnamed);
-        match times(one) {
+        match times(entry) {
             Some(times) => results.push(name, VALUE, times)?,
             None => results.left_out(name, "it has no result: it failed"),
         }
@@ -89,12 +89,12 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
     results.finish()
 }
 
-fn times(one: &One) -> Option<Times> {
-    let launches = one.measurements.as_deref().map(launches).unwrap_or_default();
+fn times(benchmark: &One) -> Option<Times> {
+    let launches = benchmark.measurements.as_deref().map(launches).unwrap_or_default();
     if !launches.is_empty() {
         return Some(Times::Processes(launches));
     }
-    let statistics = one.statistics.as_ref()?;
+    let statistics = benchmark.statistics.as_ref()?;
     match &statistics.original_values {
         Some(values) if !values.is_empty() => all(values).map(Times::of),
         _ => Some(Times::Summary {
@@ -110,12 +110,13 @@ fn times(one: &One) -> Option<Times> {
 /// the mode.
 fn launches(measurements: &[Measurement]) -> Vec<Vec<f64>> {
     let mut launches: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
-    for one in measurements {
-        let stage = one.iteration_stage.as_deref().or(one.iteration_mode.as_deref());
-        let time = one.nanoseconds.0 / one.operations.0;
+    for measurement in measurements {
+        let stage =
+            measurement.iteration_stage.as_deref().or(measurement.iteration_mode.as_deref());
+        let time = measurement.nanoseconds.0 / measurement.operations.0;
         if stage == Some("Result") && time.is_finite() {
             // A number of any size; as an integer it is one of the nearest.
-            let launch = one.launch_index.finite().unwrap_or(0.0) as i64;
+            let launch = measurement.launch_index.finite().unwrap_or(0.0) as i64;
             launches.entry(launch).or_default().push(time);
         }
     }

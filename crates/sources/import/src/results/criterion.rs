@@ -40,7 +40,7 @@ const LACKS: &str = "the constant part of a sample (`hairspring fit` of sample.j
                      how processes and builds differ: all samples are of one process";
 const UNIT: &str = "that the unit may be another one: the file has none, and nanoseconds are \
                     assumed, which a Measurement of its own need not have";
-const OWN: &str = "how samples in a row are correlated: the interval is Criterion's own, by \
+const OWN_INTERVAL: &str = "how samples in a row are correlated: the interval is Criterion's own, by \
                    resampling";
 
 /// Both kinds of files.
@@ -88,7 +88,7 @@ pub(super) fn add(results: &mut Results, name: &str, text: &str) -> Result<(), S
         }
         Document::Estimates { mean } => {
             let interval = given(&mean).ok_or("has no mean within its interval: write it again")?;
-            results.origin.lacks.push(OWN.to_owned());
+            results.origin.lacks.push(OWN_INTERVAL.to_owned());
             results.push(name, VALUE, Times::Given { interval, statistic: "mean" })
         }
     }

@@ -28,23 +28,23 @@ struct Name {
 /// # Errors
 /// There is no benchmark in it, it has too many folders, or a file of it cannot be used.
 pub fn read_folder(folder: &Path) -> Result<Results, String> {
-    let mut found = Vec::new();
-    let mut left = MOST_FOLDERS;
-    find(folder, DEPTH, &mut left, &mut found)?;
-    if found.is_empty() {
+    let mut found_folders = Vec::new();
+    let mut folders_left = MOST_FOLDERS;
+    find(folder, DEPTH, &mut folders_left, &mut found_folders)?;
+    if found_folders.is_empty() {
         return Err(
             "is a folder without any `new/sample.json` of Criterion.rs: give target/criterion, or \
              a file"
                 .into(),
         );
     }
-    found.sort();
+    found_folders.sort();
     let mut results = criterion::results(FILE);
-    for one in &found {
-        let file = one.join("sample.json");
+    for sample_folder in &found_folders {
+        let file = sample_folder.join("sample.json");
         let text = read_text(&file).map_err(|reason| named(&file, &reason))?;
-        let name = name(folder, one);
-        match unit(one).filter(|unit| unit != "ns") {
+        let name = name(folder, sample_folder);
+        match unit(sample_folder).filter(|unit| unit != "ns") {
             Some(unit) => results.left_out(&name, &other_unit(&unit)),
             None => criterion::add(&mut results, &name, &text)
                 .map_err(|reason| named(&file, &reason))?,
@@ -61,8 +61,8 @@ fn named(file: &Path, reason: &str) -> String {
 fn find(
     folder: &Path,
     depth: usize,
-    left: &mut usize,
-    found: &mut Vec<PathBuf>,
+    folders_left: &mut usize,
+    found_folders: &mut Vec<PathBuf>,
 ) -> Result<(), String> {
     if depth == 0 {
         return Ok(());
@@ -70,14 +70,14 @@ fn find(
     let entries = fs::read_dir(folder).map_err(|error| named(folder, &error.to_string()))?;
     for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
     {
-        *left = left.checked_sub(1).ok_or_else(|| {
+        *folders_left = folders_left.checked_sub(1).ok_or_else(|| {
             format!("has more than {MOST_FOLDERS} folders: give that of one group")
         })?;
         let path = entry.path();
         if entry.file_name() == "new" && path.join("sample.json").is_file() {
-            found.push(path);
+            found_folders.push(path);
         } else {
-            find(&path, depth - 1, left, found)?;
+            find(&path, depth - 1, folders_left, found_folders)?;
         }
     }
     Ok(())
@@ -112,7 +112,7 @@ fn name(folder: &Path, new: &Path) -> String {
         let text = read_text(&new.join("benchmark.json")).ok()?;
         serde_json::from_str::<Name>(&text).ok()?.full_id
     };
-    let own = new.parent().unwrap_or(new);
-    let path = || own.strip_prefix(folder).unwrap_or(own).display().to_string();
+    let own_folder = new.parent().unwrap_or(new);
+    let path = || own_folder.strip_prefix(folder).unwrap_or(own_folder).display().to_string();
     stated().unwrap_or_else(path)
 }

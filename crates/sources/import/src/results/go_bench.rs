@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
 const VALUE: &str = "one iteration, averaged over the b.N of a line";
 const LACKS: &str = "the loop around the code, nor how processes and builds differ: all lines of \
                      a file are of one process unless it was joined from several";
-const ONE: &str = "it has one line: -count=10 shows how it varies";
+const ONE_LINE: &str = "it has one line: -count=10 shows how it varies";
 
 /// Lines at the beginning that are looked at.
 const HEAD: usize = 10_000;
@@ -45,7 +45,8 @@ struct Lines {
 fn read(format: &Format, text: &str) -> Result<Results, String> {
     let text = output(text);
     let mut results = format.results(&[LACKS]);
-    let (mut all, mut known): (Vec<Lines>, HashMap<String, usize>) = Default::default();
+    let (mut all_benchmarks, mut known_names): (Vec<Lines>, HashMap<String, usize>) =
+        Default::default();
     let (mut package, mut system, mut cpu) = (None, [None, None], None);
     for line in text.lines() {
         match line.split_once(": ") {
@@ -57,19 +58,19 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
         }
         let Some((name, value, step)) = measurement(line) else { continue };
         let name = package.map_or_else(|| name.to_owned(), |package| format!("{package}.{name}"));
-        let at = *known.entry(name).or_insert_with_key(|name| {
-            all.push(Lines { name: name.clone(), ..Lines::default() });
-            all.len() - 1
+        let at = *known_names.entry(name).or_insert_with_key(|name| {
+            all_benchmarks.push(Lines { name: name.clone(), ..Lines::default() });
+            all_benchmarks.len() - 1
         });
-        if let Some(lines) = all.get_mut(at) {
+        if let Some(lines) = all_benchmarks.get_mut(at) {
             lines.values.push(value);
             lines.step = lines.step.max(step);
         }
     }
     results.origin.machine = words([cpu, system[0], system[1]]);
-    for Lines { name, values, step } in all {
+    for Lines { name, values, step } in all_benchmarks {
         let times = match values[..] {
-            [value] => Times::Alone { value, statistic: "mean", reason: ONE.to_owned() },
+            [value] => Times::Alone { value, statistic: "mean", reason: ONE_LINE.to_owned() },
             _ => Times::Rounded { values, step },
         };
         results.push(&name, VALUE, times)?;

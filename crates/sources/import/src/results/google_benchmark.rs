@@ -24,7 +24,7 @@ pub(super) const FORMAT: Format = Format {
 const VALUE: &str = "one iteration in real time, averaged over a repetition";
 const LACKS: &str = "the loop around the code, nor how processes and builds differ: all \
                      repetitions ran in one process";
-const ONE: &str = "it ran once: --benchmark_repetitions=10 shows how it varies";
+const ONE_RUN: &str = "it ran once: --benchmark_repetitions=10 shows how it varies";
 
 #[derive(Deserialize)]
 struct Document {
@@ -104,23 +104,24 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
 
 /// The entries by the name of their benchmark, in the order of the file.
 fn families(document: &Document, results: &mut Results) -> Result<Vec<Family>, String> {
-    let (mut all, mut known): (Vec<Family>, HashMap<&str, usize>) = (Vec::new(), HashMap::new());
+    let (mut all_families, mut known_names): (Vec<Family>, HashMap<&str, usize>) =
+        (Vec::new(), HashMap::new());
     for entry in &document.benchmarks {
         if let Some(why) = failure(entry) {
             results.left_out(&entry.name, &format!("it failed or was skipped ({})", shown(&why)));
             continue;
         }
         let (name, aggregate) = parts(entry);
-        let at = *known.entry(name).or_insert_with(|| {
-            all.push(Family { name: name.to_owned(), ..Family::default() });
-            all.len() - 1
+        let at = *known_names.entry(name).or_insert_with(|| {
+            all_families.push(Family { name: name.to_owned(), ..Family::default() });
+            all_families.len() - 1
         });
-        if let Some(family) = all.get_mut(at) {
+        if let Some(family) = all_families.get_mut(at) {
             collect(family, entry, aggregate, document.context.stated())
                 .map_err(|reason| format!("benchmark `{}`: {reason}", shown(name)))?;
         }
     }
-    Ok(all)
+    Ok(all_families)
 }
 
 /// Why a run has no time, if so.
@@ -159,8 +160,8 @@ fn collect(
     aggregate: Option<&str>,
     stated: Stated<'_>,
 ) -> Result<(), String> {
-    let wanted = matches!(aggregate, None | Some("mean" | "stddev"));
-    let Some(time) = entry.real_time.finite().filter(|_| wanted) else { return Ok(()) };
+    let is_wanted = matches!(aggregate, None | Some("mean" | "stddev"));
+    let Some(time) = entry.real_time.finite().filter(|_| is_wanted) else { return Ok(()) };
     let unit = entry.time_unit.as_deref().unwrap_or("ns");
     let factor = nanoseconds(unit).ok_or_else(|| {
         format!("the unit `{}` is not supported: expected ps, ns, us, ms or s", shown(unit))
@@ -205,10 +206,12 @@ fn add(results: &mut Results, family: Family) -> Result<(), String> {
     let times = match (values.len(), mean, sd) {
         (2.., _, _) => Times::of(values),
         (_, Some(mean), Some(sd)) => Times::Summary { mean, sd, count, step: 0.0 },
-        (_, Some(value), None) => Times::Alone { value, statistic: "mean", reason: ONE.to_owned() },
+        (_, Some(value), None) => {
+            Times::Alone { value, statistic: "mean", reason: ONE_RUN.to_owned() }
+        }
         _ => match values.first() {
             Some(value) => {
-                Times::Alone { value: *value, statistic: "mean", reason: ONE.to_owned() }
+                Times::Alone { value: *value, statistic: "mean", reason: ONE_RUN.to_owned() }
             }
             None => return Ok(()),
         },

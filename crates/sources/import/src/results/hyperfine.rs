@@ -62,19 +62,19 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
     results.finish()
 }
 
-fn add(results: &mut Results, one: &One) -> Result<(), String> {
-    let name = name(one);
-    if let Some(interval) = exported(one) {
+fn add(results: &mut Results, command: &One) -> Result<(), String> {
+    let name = name(command);
+    if let Some(interval) = exported(command) {
         let times = Times::Given { interval, statistic: "mean" }.scaled(SECONDS);
         return results.push(&name, "one execution, exported by Hairspring", times);
     }
-    let Some(times) = times(one) else {
+    let Some(times) = times(command) else {
         results.left_out(&name, "one of its times is not a number");
         return Ok(());
     };
     results.push(&name, VALUE, times.scaled(SECONDS))?;
-    let zeros = one.times.iter().flatten().filter(|time| time.0 == 0.0).count();
-    let failed = one.exit_codes.iter().flatten().filter(|code| code.0 != 0.0).count();
+    let zeros = command.times.iter().flatten().filter(|time| time.0 == 0.0).count();
+    let failed = command.exit_codes.iter().flatten().filter(|code| code.0 != 0.0).count();
     if zeros > 0 {
         results.doubted(zeros, CLAMPED)
     } else {
@@ -84,19 +84,19 @@ fn add(results: &mut Results, one: &One) -> Result<(), String> {
 }
 
 /// The interval that Hairspring wrote.
-fn exported(one: &One) -> Option<Estimate> {
-    let Ends { low, high, level } = *one.mean_interval.as_ref()?;
-    let value = one.mean.finite()?;
+fn exported(command: &One) -> Option<Estimate> {
+    let Ends { low, high, level } = *command.mean_interval.as_ref()?;
+    let value = command.mean.finite()?;
     let holds = low <= value && value <= high && 0.0 < level && level < 1.0;
     holds.then_some(Estimate { value, low, high, level })
 }
 
 /// The single times, or mean and standard deviation.
-fn times(one: &One) -> Option<Times> {
-    match &one.times {
+fn times(command: &One) -> Option<Times> {
+    match &command.times {
         Some(times) if !times.is_empty() => all(times).map(Times::of),
         _ => {
-            let (mean, sd) = (one.mean.finite()?, one.stddev.finite());
+            let (mean, sd) = (command.mean.finite()?, command.stddev.finite());
             let reason = "the file has no single times, nor their number".to_owned();
             Some(match sd {
                 // Two is the least number that has a standard deviation.
@@ -109,13 +109,13 @@ fn times(one: &One) -> Option<Times> {
 
 /// The command with the parameters that it does not contain: a name that a user gave is the same
 /// for all of them.
-fn name(one: &One) -> String {
+fn name(command: &One) -> String {
     let missing =
-        one.parameters.iter().flatten().filter(|(_, value)| !one.command.contains(*value));
+        command.parameters.iter().flatten().filter(|(_, value)| !command.command.contains(*value));
     let parts: Vec<String> = missing.map(|(key, value)| format!("{key}={value}")).collect();
     if parts.is_empty() {
-        one.command.clone()
+        command.command.clone()
     } else {
-        format!("{} ({})", one.command, parts.join(", "))
+        format!("{} ({})", command.command, parts.join(", "))
     }
 }

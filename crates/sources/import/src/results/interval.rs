@@ -65,8 +65,8 @@ fn without(value: f64, statistic: &'static str, reason: &str) -> Timed {
 /// counts as one value, unless its values vary by more.
 fn of_processes(groups: &[Vec<f64>]) -> Timed {
     let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
-    let all: Vec<f64> = groups.iter().copied().flatten().copied().collect();
-    let alone = || of_values(&all, Source::Noise, 0.0);
+    let all_values: Vec<f64> = groups.iter().copied().flatten().copied().collect();
+    let alone = || of_values(&all_values, Source::Noise, 0.0);
     if groups.len() < 2 {
         return alone();
     }
@@ -115,9 +115,10 @@ const MOST_CORRELATION: f64 = 0.9;
 fn of_neighbours(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let (variance_as_seen, dof) = variance_of_mean(values);
-    let seen = lag_one_correlation(values);
+    let seen_correlation = lag_one_correlation(values);
     let at_most =
-        (seen + (1.0 + 4.0 * seen) / count + count.sqrt().recip()).clamp(0.0, MOST_CORRELATION);
+        (seen_correlation + (1.0 + 4.0 * seen_correlation) / count + count.sqrt().recip())
+            .clamp(0.0, MOST_CORRELATION);
     let inflation = inflation(at_most, count).max(1.0);
     let widened = variance(values) / count * inflation;
     (variance_as_seen.max(widened), dof.min((count - 1.0) / inflation).max(1.0))
@@ -227,9 +228,9 @@ mod tests {
     fn processes_that_differ_count_as_one_value_each() {
         let process = |mean: f64| (0..50).map(|n| mean + 0.01 * f64::from(n % 3)).collect();
         let times = Times::Processes(vec![process(10.0), process(11.0), process(12.0)]);
-        let found = times.timed();
-        assert!(found.time.half_width() > 2.0, "{found:?}");
-        assert_eq!((found.independent, found.budget[0].source), (Some(3), Source::Runs));
+        let timed = times.timed();
+        assert!(timed.time.half_width() > 2.0, "{timed:?}");
+        assert_eq!((timed.independent, timed.budget[0].source), (Some(3), Source::Runs));
     }
 
     #[test]
@@ -242,9 +243,9 @@ mod tests {
     #[test]
     fn of_sorted_values_ten_count() {
         let sorted: Vec<f64> = (0..1_000).map(f64::from).collect();
-        let found = Times::Sorted(sorted).timed();
-        assert_eq!(found.independent, Some(10));
-        assert!(found.time.half_width() > 200.0, "{found:?}");
+        let timed = Times::Sorted(sorted).timed();
+        assert_eq!(timed.independent, Some(10));
+        assert!(timed.time.half_width() > 200.0, "{timed:?}");
     }
 
     #[test]

@@ -49,16 +49,16 @@ struct Metric {
 }
 
 fn read(format: &Format, text: &str) -> Result<Results, String> {
-    let all: Vec<One> = parsed(format, text)?;
+    let all_benchmarks: Vec<One> = parsed(format, text)?;
     let mut results = format.results(&[LACKS]);
-    if let Some(first) = all.first() {
+    if let Some(first) = all_benchmarks.first() {
         results.origin.version = first.jmh_version.clone();
         results.origin.runtime = words([first.vm_name.as_deref(), first.jdk_version.as_deref()]);
     }
-    for one in &all {
-        let name = name(one);
-        match times(one) {
-            Ok(times) => results.push(&name, &value(one), times)?,
+    for benchmark in &all_benchmarks {
+        let name = name(benchmark);
+        match times(benchmark) {
+            Ok(times) => results.push(&name, &value(benchmark), times)?,
             Err(reason) => results.left_out(&name, &reason),
         }
     }
@@ -66,28 +66,28 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
 }
 
 /// The benchmark with its parameters.
-fn name(one: &One) -> String {
+fn name(benchmark: &One) -> String {
     let parameters: Vec<String> =
-        one.params.iter().flatten().map(|(key, value)| format!("{key}={value}")).collect();
+        benchmark.params.iter().flatten().map(|(key, value)| format!("{key}={value}")).collect();
     if parameters.is_empty() {
-        one.benchmark.clone()
+        benchmark.benchmark.clone()
     } else {
-        format!("{} ({})", one.benchmark, parameters.join(", "))
+        format!("{} ({})", benchmark.benchmark, parameters.join(", "))
     }
 }
 
 /// What one value is the time of, by the mode.
-fn value(one: &One) -> String {
-    let batch = one.measurement_batch_size.finite().filter(|size| *size > 1.0);
+fn value(benchmark: &One) -> String {
+    let batch = benchmark.measurement_batch_size.finite().filter(|size| *size > 1.0);
     let operation = match batch {
         Some(size) => format!("one batch of {size} calls"),
         None => "one operation".to_owned(),
     };
-    let threads = match one.threads.finite().filter(|threads| *threads > 1.0) {
+    let threads = match benchmark.threads.finite().filter(|threads| *threads > 1.0) {
         Some(threads) => format!(" in {threads} threads"),
         None => String::new(),
     };
-    match one.mode.as_str() {
+    match benchmark.mode.as_str() {
         "avgt" => format!("{operation}{threads}, averaged over an iteration"),
         "thrpt" => format!("{operation}{threads}, by the throughput of an iteration"),
         "sample" => {
@@ -98,8 +98,8 @@ fn value(one: &One) -> String {
     }
 }
 
-fn times(one: &One) -> Result<Times, String> {
-    let metric = &one.primary_metric;
+fn times(benchmark: &One) -> Result<Times, String> {
+    let metric = &benchmark.primary_metric;
     let unit = scale(&metric.score_unit)?;
     let forks = if metric.raw_data.iter().any(|fork| !fork.is_empty()) {
         metric.raw_data.iter().map(|fork| all(fork)).collect::<Option<Vec<Vec<f64>>>>()
@@ -123,9 +123,9 @@ fn times(one: &One) -> Result<Times, String> {
 /// The mean of a histogram.
 fn mean(histogram: &[(Number, Number)]) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0.0);
-    for (time, seen) in histogram {
-        sum += time.finite()? * seen.finite()?;
-        count += seen.finite()?;
+    for (time, number) in histogram {
+        sum += time.finite()? * number.finite()?;
+        count += number.finite()?;
     }
     Some(sum / count).filter(|mean| mean.is_finite())
 }
@@ -154,10 +154,10 @@ fn scale(unit: &str) -> Result<Scale, String> {
         "day" => Some(86_400e9),
         other => nanoseconds(other),
     };
-    let found = match unit.split_once('/') {
+    let scale = match unit.split_once('/') {
         Some(("ops", time)) => named(time).map(Scale::Rate),
         Some((time, "op")) => named(time).map(Scale::Time),
         _ => None,
     };
-    found.ok_or_else(|| format!("its unit is `{}`, not a time of an operation", shown(unit)))
+    scale.ok_or_else(|| format!("its unit is `{}`, not a time of an operation", shown(unit)))
 }

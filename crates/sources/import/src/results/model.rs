@@ -89,13 +89,16 @@ impl Times {
     /// The times in another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Times {
-        let all = |values: Vec<f64>| values.into_iter().map(|value| value * factor).collect();
+        let scaled_values =
+            |values: Vec<f64>| values.into_iter().map(|value| value * factor).collect();
         match self {
-            Times::Processes(groups) => Times::Processes(groups.into_iter().map(all).collect()),
-            Times::Rounded { values, step } => {
-                Times::Rounded { values: all(values), step: step * factor }
+            Times::Processes(groups) => {
+                Times::Processes(groups.into_iter().map(scaled_values).collect())
             }
-            Times::Sorted(values) => Times::Sorted(all(values)),
+            Times::Rounded { values, step } => {
+                Times::Rounded { values: scaled_values(values), step: step * factor }
+            }
+            Times::Sorted(values) => Times::Sorted(scaled_values(values)),
             Times::Summary { mean, sd, count, step } => {
                 Times::Summary { mean: mean * factor, sd: sd * factor, count, step: step * factor }
             }
@@ -183,10 +186,10 @@ impl Results {
             return Ok(());
         }
         times.check().map_err(|reason| format!("benchmark `{}`: {reason}", shown(name)))?;
-        let known = self.names.entry(name.to_owned()).or_insert(0);
-        *known += 1;
-        let number = *known;
-        let own = if number == 1 { name.to_owned() } else { format!("{name} ({number})") };
+        let number_of_name = self.names.entry(name.to_owned()).or_insert(0);
+        *number_of_name += 1;
+        let number = *number_of_name;
+        let own_name = if number == 1 { name.to_owned() } else { format!("{name} ({number})") };
         if number == 2 {
             self.remark(format!(
                 "`{}` occurs several times: the n-th is compared with the n-th of the other file",
@@ -194,7 +197,7 @@ impl Results {
             ));
         }
         self.benchmarks.push(Benchmark {
-            name: own,
+            name: own_name,
             value: value.to_owned(),
             times,
             doubted: None,
@@ -251,8 +254,8 @@ impl Results {
 
 /// A name for a message: without control characters, and cut.
 pub fn shown(name: &str) -> String {
-    const MOST: usize = 80;
+    const MOST_CHARACTERS: usize = 80;
     let clean = |c: char| if c.is_control() { '?' } else { c };
-    let text: String = name.chars().take(MOST).map(clean).collect();
-    if name.chars().nth(MOST).is_some() { text + "..." } else { text }
+    let text: String = name.chars().take(MOST_CHARACTERS).map(clean).collect();
+    if name.chars().nth(MOST_CHARACTERS).is_some() { text + "..." } else { text }
 }

@@ -45,14 +45,15 @@ struct Epoch {
 fn read(format: &Format, text: &str) -> Result<Results, String> {
     let document: Document = parsed(format, text)?;
     let mut results = format.results(&[LACKS]);
-    for one in &document.results {
-        let title = one.title.as_deref().filter(|title| !title.is_empty() && *title != "benchmark");
+    for result in &document.results {
+        let title =
+            result.title.as_deref().filter(|title| !title.is_empty() && *title != "benchmark");
         let name = match title {
-            Some(title) => format!("{title}: {}", one.name),
-            None => one.name.clone(),
+            Some(title) => format!("{title}: {}", result.name),
+            None => result.name.clone(),
         };
-        match times(one) {
-            Some(times) => results.push(&name, &value(one), times.scaled(SECONDS))?,
+        match times(result) {
+            Some(times) => results.push(&name, &value(result), times.scaled(SECONDS))?,
             None => results.left_out(&name, "one of its epochs has no time"),
         }
     }
@@ -60,21 +61,21 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
 }
 
 /// What a value is: an iteration of so many units of work.
-fn value(one: &One) -> String {
-    match one.batch.finite().filter(|batch| *batch != 1.0) {
+fn value(result: &One) -> String {
+    match result.batch.finite().filter(|batch| *batch != 1.0) {
         Some(batch) => {
-            let unit = super::model::shown(one.unit.as_deref().unwrap_or("op"));
+            let unit = super::model::shown(result.unit.as_deref().unwrap_or("op"));
             format!("one iteration (a batch of {batch} {unit}), averaged over an epoch")
         }
         None => "one iteration, averaged over an epoch".to_owned(),
     }
 }
 
-fn times(one: &One) -> Option<Times> {
-    let elapsed: Vec<Number> = one.measurements.iter().map(|epoch| epoch.elapsed).collect();
+fn times(result: &One) -> Option<Times> {
+    let elapsed: Vec<Number> = result.measurements.iter().map(|epoch| epoch.elapsed).collect();
     if elapsed.is_empty() {
         return Some(Times::Alone {
-            value: one.median.finite()?,
+            value: result.median.finite()?,
             statistic: "median",
             reason: "the file has no epochs".to_owned(),
         });

@@ -131,9 +131,9 @@ mod tests {
     #[test]
     fn the_first_items_and_the_keys_are_kept() {
         let text = r#"{"a": [{"b": 1}, {"c": 2}], "d": {"e": "f"}, "n": null, "t": true}"#;
-        let found: Outline = serde_json::from_str(text).unwrap();
-        assert!(found.has(&["a.[].b", "d.*", "n", "t"]) && !found.has(&["a.[].c"]));
-        assert_eq!(found.text("d.e"), Some("f"));
+        let outline: Outline = serde_json::from_str(text).unwrap();
+        assert!(outline.has(&["a.[].b", "d.*", "n", "t"]) && !outline.has(&["a.[].c"]));
+        assert_eq!(outline.text("d.e"), Some("f"));
     }
 
     #[test]

@@ -75,10 +75,10 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
     results.finish()
 }
 
-fn add(results: &mut Results, all_of: &Metadata, one: &One, at: usize) -> Result<(), String> {
+fn add(results: &mut Results, all_of: &Metadata, entry: &One, at: usize) -> Result<(), String> {
     let of = |pick: fn(&Metadata) -> Option<&str>| {
-        let of_run = || one.runs.iter().find_map(|run| pick(&run.metadata));
-        pick(&one.metadata).or_else(of_run).or_else(|| pick(all_of))
+        let of_run = || entry.runs.iter().find_map(|run| pick(&run.metadata));
+        pick(&entry.metadata).or_else(of_run).or_else(|| pick(all_of))
     };
     let unnamed = format!("benchmark {}", at + 1);
     let name = of(|metadata| metadata.name.as_deref()).unwrap_or(&unnamed);
@@ -87,8 +87,12 @@ fn add(results: &mut Results, all_of: &Metadata, one: &One, at: usize) -> Result
         results.left_out(name, &format!("its unit is `{}`, not a time", super::model::shown(unit)));
         return Ok(());
     }
-    let processes: Option<Vec<Vec<f64>>> =
-        one.runs.iter().filter(|run| !run.values.is_empty()).map(|run| all(&run.values)).collect();
+    let processes: Option<Vec<Vec<f64>>> = entry
+        .runs
+        .iter()
+        .filter(|run| !run.values.is_empty())
+        .map(|run| all(&run.values))
+        .collect();
     match processes {
         Some(processes) if !processes.is_empty() => {
             results.push(name, VALUE, Times::Processes(processes).scaled(SECONDS))

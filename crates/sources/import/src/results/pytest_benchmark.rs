@@ -75,9 +75,9 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
     results.origin.machine = words([brand]).or_else(|| words([machine.node.as_deref()]));
     results.origin.runtime =
         words([machine.python_implementation.as_deref(), machine.python_version.as_deref()]);
-    for one in &document.benchmarks {
-        let name = one.fullname.as_deref().unwrap_or(&one.name);
-        match times(&one.stats) {
+    for benchmark in &document.benchmarks {
+        let name = benchmark.fullname.as_deref().unwrap_or(&benchmark.name);
+        match times(&benchmark.stats) {
             Some(times) => {
                 results.push(name, VALUE, times.scaled(SECONDS))?;
             }

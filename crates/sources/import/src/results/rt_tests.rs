@@ -116,10 +116,10 @@ fn times(thread: &Thread) -> Option<Times> {
 
 /// Latencies, and how often each was seen; `None` if one is not a number.
 fn bins(histogram: &Named<Number>) -> Option<Vec<(f64, f64)>> {
-    let bin = |(latency, seen): (&String, &Number)| {
+    let bin = |(latency, number): (&String, &Number)| {
         Some((
             latency.trim().parse::<f64>().ok().filter(|latency| latency.is_finite())?,
-            seen.finite()?,
+            number.finite()?,
         ))
     };
     histogram.iter().map(|(latency, seen)| bin((latency, seen))).collect()

@@ -41,9 +41,9 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
     let document: Document = parsed(format, text)?;
     let mut results = format.results(&[LACKS]);
     for group in document.files.iter().flat_map(|file| &file.groups) {
-        for one in &group.benchmarks {
-            let name = format!("{} > {}", group.full_name, one.name);
-            match one.statistics.times() {
+        for benchmark in &group.benchmarks {
+            let name = format!("{} > {}", group.full_name, benchmark.name);
+            match benchmark.statistics.times() {
                 Some(times) => results.push(&name, VALUE, times)?,
                 None => results.left_out(&name, "it has no time: it failed, or did not run"),
             }

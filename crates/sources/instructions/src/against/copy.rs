@@ -155,9 +155,9 @@ mod tests {
                     Throughput Bottlenecks: \n  Resource Pressure       [ 0.00% ]\n  Data \
                     Dependencies:      [ 92.00% ]\n  - Memory Dependencies   [ 0.00% ]\n\
                     Critical sequence based on the simulation:\n x [ 1% ]\n";
-        let wanted =
+        let wanted_lines =
             ["Cycles with backend pressure increase [ 92.00% ]", "Data Dependencies: [ 92.00% ]"];
-        assert_eq!(bottleneck(text), wanted);
+        assert_eq!(bottleneck(text), wanted_lines);
         assert_eq!(bottleneck("No resource or data dependency bottlenecks discovered.\n").len(), 1);
     }
 

@@ -36,11 +36,11 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
             continue;
         }
         let line = record.position().map_or(0, csv::Position::line);
-        let taken = check_columns(record.len(), headers.len())
+        let taken_figures = check_columns(record.len(), headers.len())
             .and_then(|()| columns.take(&record, &mut figures));
-        taken.map_err(|reason| format!("line {line}: {reason}"))?;
+        taken_figures.map_err(|reason| format!("line {line}: {reason}"))?;
     }
-    Ok(figures.all)
+    Ok(figures.all_figures)
 }
 
 /// The columns of a file.
@@ -105,7 +105,7 @@ fn column(headers: &csv::StringRecord, name: &str) -> Option<usize> {
 /// The figures read so far, and where those of a form are.
 #[derive(Default)]
 struct Figures {
-    all: Vec<Figure>,
+    all_figures: Vec<Figure>,
     places: HashMap<(String, Quantity), usize>,
 }
 
@@ -117,10 +117,11 @@ impl Figures {
         }
         let cycles = cell.parse::<f64>().ok().filter(|cycles| cycles.is_finite() && *cycles >= 0.0);
         let cycles = cycles.ok_or_else(|| format!("`{cell}` is no number of cycles"))?;
-        let place = *self.places.entry((form.to_owned(), quantity)).or_insert(self.all.len());
-        match self.all.get_mut(place) {
+        let place =
+            *self.places.entry((form.to_owned(), quantity)).or_insert(self.all_figures.len());
+        match self.all_figures.get_mut(place) {
             Some(known) => known.cycles = known.cycles.max(cycles),
-            None => self.all.push(Figure { form: form.to_owned(), quantity, cycles }),
+            None => self.all_figures.push(Figure { form: form.to_owned(), quantity, cycles }),
         }
         Ok(())
     }
@@ -139,13 +140,13 @@ fn each_once(headers: &csv::StringRecord) -> Result<(), String> {
 }
 
 /// Refuses a line with another number of columns than the header.
-fn check_columns(has: usize, wanted: usize) -> Result<(), String> {
-    let why = match has.cmp(&wanted) {
+fn check_columns(has: usize, wanted_columns: usize) -> Result<(), String> {
+    let why = match has.cmp(&wanted_columns) {
         std::cmp::Ordering::Equal => return Ok(()),
         std::cmp::Ordering::Less => "is a quote open, or a comma missing",
         std::cmp::Ordering::Greater => "does a form with a comma lack its quotes",
     };
-    Err(format!("it has {has} of {wanted} columns: {why}?"))
+    Err(format!("it has {has} of {wanted_columns} columns: {why}?"))
 }
 
 /// All bytes of an input, which is given up beyond the limit: a record of a table may be as long as

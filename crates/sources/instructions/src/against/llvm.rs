@@ -41,7 +41,7 @@ pub fn model(forms: &[Form], cpu: Option<&str>) -> Result<Model, String> {
 /// Adds the figures of some forms; false if the program does not come to an end.
 fn ask(
     program: &str,
-    asked: Option<&str>,
+    asked_cpu: Option<&str>,
     forms: &[&Form],
     model: &mut Model,
 ) -> Result<bool, String> {
@@ -50,11 +50,11 @@ fn ask(
     // The model's latency of a store says nothing about when the value can be loaded.
     let stores = |name: &str| forms.iter().any(|form| form.name == name && form.stores());
     loop {
-        match run(program, asked, &lines)? {
+        match run(program, asked_cpu, &lines)? {
             Ran::Done(output) => {
                 let names: Vec<&str> = lines.iter().map(|(form, _)| form.name.as_str()).collect();
                 let (cpu, figures) = parse(&output, &names)?;
-                model.name = named(program, &cpu, asked.is_none());
+                model.name = named(program, &cpu, asked_cpu.is_none());
                 model.figures.extend(
                     figures
                         .into_iter()
@@ -184,14 +184,14 @@ fn parse(text: &str, names: &[&str]) -> Result<(String, Vec<Figure>), String> {
         .ok_or_else(unreadable)?;
     let cpu = document["TargetInfo"]["CPUName"].as_str().unwrap_or("native").to_owned();
     let mut figures = Vec::new();
-    for one in list {
-        let Some(name) = one["Instruction"].as_u64().and_then(|at| names.get(at as usize)) else {
+    for entry in list {
+        let Some(name) = entry["Instruction"].as_u64().and_then(|at| names.get(at as usize)) else {
             continue;
         };
         for (quantity, key) in
             [(Quantity::Latency, "Latency"), (Quantity::Throughput, "RThroughput")]
         {
-            if let Some(cycles) = one[key].as_f64() {
+            if let Some(cycles) = entry[key].as_f64() {
                 figures.push(Figure { form: (*name).to_owned(), quantity, cycles });
             }
         }

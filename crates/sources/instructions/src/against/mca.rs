@@ -36,8 +36,8 @@ pub fn program() -> Result<String, String> {
             .status()
             .is_ok_and(|status| status.success())
     };
-    let found = names.into_iter().find(runs);
-    found.ok_or_else(|| {
+    let found_program = names.into_iter().find(runs);
+    found_program.ok_or_else(|| {
         "llvm-mca is not installed: apt-get install llvm (or a newer one, as llvm-19)".to_owned()
     })
 }

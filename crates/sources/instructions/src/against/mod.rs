@@ -87,14 +87,14 @@ pub struct Comparison {
 impl Comparison {
     /// Compares a table with the figures of a source.
     pub fn new(table: &Table, source: &str, figures: &[Figure]) -> Comparison {
-        let (mut rows, mut doubtful, mut unknown, mut seen) =
+        let (mut rows, mut doubtful, mut unknown, mut seen_names) =
             (Vec::new(), 0, Vec::new(), HashSet::new());
         let by_words: HashMap<_, _> =
             table.forms.iter().map(|form| (words(&form.name), form)).collect();
         for figure in figures {
             let Some(form) = by_words.get(&words(&figure.form)) else {
                 // A name may have several rows, which need not be neighbours.
-                if seen.insert(&figure.form) {
+                if seen_names.insert(&figure.form) {
                     unknown.push(figure.form.clone());
                 }
                 continue;
@@ -117,9 +117,11 @@ impl Comparison {
                     // Some sources store to one line of the cache, some to several.
                     let distance = |cycles: &&Estimate| (cycles.value - figure.cycles).abs();
                     usual.map(|usual| {
-                        let both =
+                        let both_distances =
                             [Some(usual), form.throughput.one_line.as_ref()].into_iter().flatten();
-                        both.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(usual)
+                        both_distances
+                            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+                            .unwrap_or(usual)
                     })
                 }
             };
@@ -195,9 +197,10 @@ mod tests {
     fn a_name_that_no_form_has_is_told_once() {
         let figure =
             |form: &str| Figure { form: form.into(), quantity: Quantity::Latency, cycles: 1.0 };
-        let found = Comparison::new(&store(false), "other", &["b", "a", "b", "c", "a"].map(figure));
+        let comparison =
+            Comparison::new(&store(false), "other", &["b", "a", "b", "c", "a"].map(figure));
         assert_eq!(
-            (found.unknown, found.rows.len()),
+            (comparison.unknown, comparison.rows.len()),
             (vec!["b".to_owned(), "a".to_owned(), "c".to_owned()], 0)
         );
     }

@@ -25,14 +25,16 @@ fn all_edges(name: &str) -> Vec<Vec<String>> {
 #[test]
 fn every_form_has_a_throughput_and_all_its_series_can_be_encoded() {
     for form in all() {
-        let all = series(&form).unwrap_or_else(|error| panic!("{error}"));
+        let all_series = series(&form).unwrap_or_else(|error| panic!("{error}"));
         assert!(
-            all.iter().filter(|one| matches!(one.quantity, Quantity::Throughput(_))).count() == 1,
+            all_series.iter().filter(|one| matches!(one.quantity, Quantity::Throughput(_))).count()
+                == 1,
             "{}",
             form.name
         );
-        let all: Vec<Series> = all.into_iter().chain(arranged(&form).unwrap()).collect();
-        assert!(all.iter().all(|one| !one.copies.is_empty()
+        let all_series: Vec<Series> =
+            all_series.into_iter().chain(arranged(&form).unwrap()).collect();
+        assert!(all_series.iter().all(|one| !one.copies.is_empty()
             && one.copies.iter().all(|copy| !copy.is_empty())), "{}", form.name);
         for values in Values::special(form.element) {
             with_values(&form, *values).unwrap();
@@ -125,13 +127,16 @@ fn chains_through_memory_are_sums_and_addresses_have_known_helpers() {
         "{added:?}"
     );
     assert!(added.contains(&vec!["add r64, m64 1>1".into()]), "{added:?}");
-    let both = all_edges("add m64, r64");
+    let both_edges = all_edges("add m64, r64");
     assert!(
-        both.contains(&vec!["add m64, r64 m>m".into()])
-            && !both.iter().any(|one| one[0].ends_with("base>m")),
-        "{both:?}"
+        both_edges.contains(&vec!["add m64, r64 m>m".into()])
+            && !both_edges.iter().any(|one| one[0].ends_with("base>m")),
+        "{both_edges:?}"
     );
-    assert!(both.contains(&vec!["add m64, r64 2>m".into(), "mov r64, m64 m>1".into()]), "{both:?}");
+    assert!(
+        both_edges.contains(&vec!["add m64, r64 2>m".into(), "mov r64, m64 m>1".into()]),
+        "{both_edges:?}"
+    );
     let sum = all_edges("vaddpd ymm, ymm, m256");
     let back = ["vmovq r64, xmm 2>1", "and r64, r64 1>1", "add r64, r64 2>1"].map(str::to_owned);
     assert!(

@@ -27,15 +27,15 @@ pub fn osaca(table: &Table, machine: &str) -> String {
 
 /// The forms that OSACA cannot tell apart, together, in the order of the table.
 fn by_key(forms: &[FormResult]) -> Vec<Vec<&FormResult>> {
-    let mut all: Vec<(String, Vec<&FormResult>)> = Vec::new();
+    let mut forms_by_key: Vec<(String, Vec<&FormResult>)> = Vec::new();
     for row in forms.iter().filter(|row| !row.name.contains("(same)")) {
         let key = key(row);
-        match all.iter_mut().find(|(known, _)| *known == key) {
+        match forms_by_key.iter_mut().find(|(known, _)| *known == key) {
             Some((_, rows)) => rows.push(row),
-            None => all.push((key, vec![row])),
+            None => forms_by_key.push((key, vec![row])),
         }
     }
-    all.into_iter().map(|(_, rows)| rows).collect()
+    forms_by_key.into_iter().map(|(_, rows)| rows).collect()
 }
 
 /// The mnemonic and the operands as the file has them.

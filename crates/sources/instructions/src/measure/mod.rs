@@ -132,7 +132,7 @@ pub struct Run {
 /// # Errors
 /// No core cycles on this machine, a CPU that may not be used, or memory that may not be run.
 pub fn measure(
-    all: &[Series],
+    all_series: &[Series],
     settings: &Settings,
     progress: &dyn Fn(f64),
 ) -> Result<Run, Box<dyn std::error::Error>> {
@@ -149,10 +149,10 @@ pub fn measure(
         settings,
         cpu: thread.cpu,
     };
-    let cycles = session.trial(all, &ruler)?;
-    let groups = groups(all, &cycles);
+    let cycles = session.trial(all_series, &ruler)?;
+    let groups = groups(all_series, &cycles);
     let mut run = Run {
-        series: all.iter().map(|one| unmeasured(one, "it was not run")).collect(),
+        series: all_series.iter().map(|one| unmeasured(one, "it was not run")).collect(),
         cpu: thread.cpu,
         provenance: ruler.provenance,
         core_hz: None,
@@ -163,9 +163,15 @@ pub fn measure(
     let first = settings.budget.mul_f64(FIRST_PASS);
     for (at, group) in groups.iter().enumerate() {
         progress(FIRST_PASS * at as f64 / groups.len() as f64);
-        session.add(all, &cycles, group, share(first, groups.len() - at, begin), &mut run)?;
+        session.add(
+            all_series,
+            &cycles,
+            group,
+            share(first, groups.len() - at, begin),
+            &mut run,
+        )?;
     }
-    session.repeat(all, &cycles, begin, &mut run, progress)?;
+    session.repeat(all_series, &cycles, begin, &mut run, progress)?;
     run.elapsed = begin.elapsed();
     progress(1.0);
     Ok(run)
@@ -181,22 +187,23 @@ fn patient_ruler(clock: Clock, until: Instant) -> Result<Ruler, String> {
     }
 }
 
-/// Time for one of `left` groups.
-fn share(budget: Duration, left: usize, begin: Instant) -> Duration {
-    (budget.saturating_sub(begin.elapsed()) / left.max(1) as u32).max(SHORTEST_TIME)
+/// Time for one of `groups_left` groups.
+fn share(budget: Duration, groups_left: usize, begin: Instant) -> Duration {
+    (budget.saturating_sub(begin.elapsed()) / groups_left.max(1) as u32).max(SHORTEST_TIME)
 }
 
 /// Indexes of series that run together. A co-runner on the core lengthens independent copies by
 /// much more than chains, so that they are not judged together.
-fn groups(all: &[Series], cycles: &[f64]) -> Vec<Vec<usize>> {
-    let kind = |at: &usize| match all[*at].quantity {
+fn groups(all_series: &[Series], cycles: &[f64]) -> Vec<Vec<usize>> {
+    let kind = |at: &usize| match all_series[*at].quantity {
         _ if cycles[*at] < NEARLY_NOTHING => 2,
         Quantity::Throughput(_) => 1,
         Quantity::Latency(_) => 0,
     };
     (0..3)
         .flat_map(|wanted| {
-            let of_kind: Vec<usize> = (0..all.len()).filter(|at| kind(at) == wanted).collect();
+            let of_kind: Vec<usize> =
+                (0..all_series.len()).filter(|at| kind(at) == wanted).collect();
             of_kind.chunks(GROUP).map(<[usize]>::to_vec).collect::<Vec<_>>()
         })
         .collect()
@@ -225,7 +232,7 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// About how many cycles a copy of each series takes.
-    fn trial(&self, all: &[Series], ruler: &Ruler) -> Result<Vec<f64>, String> {
+    fn trial(&self, all_series: &[Series], ruler: &Ruler) -> Result<Vec<f64>, String> {
         let reference = chains()
             .into_iter()
             .find(|chain| chain.role == RULER)
@@ -237,22 +244,25 @@ impl Session<'_> {
         };
         let ticks = (shortest(long.1) - shortest(short.1)).max(1.0);
         let per_cycle = ticks / (f64::from(long.0 - short.0) * f64::from(ruler.cycles));
-        Ok(rows::trial(all, self.clock.read)?.into_iter().map(|ticks| ticks / per_cycle).collect())
+        Ok(rows::trial(all_series, self.clock.read)?
+            .into_iter()
+            .map(|ticks| ticks / per_cycle)
+            .collect())
     }
 
     /// Repeats the series in doubt as long as there is time, the worst first.
     fn repeat(
         &self,
-        all: &[Series],
+        all_series: &[Series],
         cycles: &[f64],
         begin: Instant,
         run: &mut Run,
         progress: &dyn Fn(f64),
     ) -> Result<(), String> {
         let mut doubtful: Vec<usize> =
-            (0..all.len()).filter(|at| run.series[*at].is_doubtful()).collect();
+            (0..all_series.len()).filter(|at| run.series[*at].is_doubtful()).collect();
         doubtful.sort_by_key(|at| !run.series[*at].is_untrusted());
-        let chosen: Vec<Series> = doubtful.iter().map(|at| all[*at].clone()).collect();
+        let chosen: Vec<Series> = doubtful.iter().map(|at| all_series[*at].clone()).collect();
         let of_chosen: Vec<f64> = doubtful.iter().map(|at| cycles[*at]).collect();
         let groups = groups(&chosen, &of_chosen);
         for (at, group) in groups.iter().enumerate() {
@@ -266,7 +276,7 @@ impl Session<'_> {
             let group: Vec<usize> = group.iter().map(|at| doubtful[*at]).collect();
             run.repeated += group.len();
             self.add(
-                all,
+                all_series,
                 cycles,
                 &group,
                 share(self.settings.budget, groups.len() - at, begin),
@@ -279,17 +289,17 @@ impl Session<'_> {
     /// Measures a group, and keeps the better result of each series.
     fn add(
         &self,
-        all: &[Series],
+        all_series: &[Series],
         cycles: &[f64],
         group: &[usize],
         time: Duration,
         run: &mut Run,
     ) -> Result<(), String> {
-        let measured = self.group(all, cycles, group, time, run)?;
+        let measured = self.group(all_series, cycles, group, time, run)?;
         for (at, measured) in group.iter().zip(measured) {
-            let known = &run.series[*at];
+            let known_result = &run.series[*at];
             let rank = |one: &Measured| (one.is_untrusted(), one.half_width());
-            if rank(&measured) < rank(known) {
+            if rank(&measured) < rank(known_result) {
                 run.series[*at] = measured;
             }
         }
@@ -299,16 +309,16 @@ impl Session<'_> {
     /// The table of a group without readings, and its rows as code.
     fn rows(
         &self,
-        all: &[Series],
+        all_series: &[Series],
         cycles: &[f64],
         group: &[usize],
     ) -> Result<(Table, Rows), String> {
         let mut table = Table::new(vec!["body".into()]);
         let (mut encoded, mut runs_before) = (Vec::new(), Vec::new());
         for at in group {
-            for length in rows::lengths(&all[*at], cycles[*at]) {
+            for length in rows::lengths(&all_series[*at], cycles[*at]) {
                 table.add_row(&at.to_string(), &[length.count()]);
-                encoded.push(rows::row(&all[*at], length));
+                encoded.push(rows::row(&all_series[*at], length));
                 runs_before.push(length.runs_before());
             }
         }
@@ -324,13 +334,13 @@ impl Session<'_> {
 
     fn group(
         &self,
-        all: &[Series],
+        all_series: &[Series],
         cycles: &[f64],
         group: &[usize],
         time: Duration,
         run: &mut Run,
     ) -> Result<Vec<Measured>, String> {
-        let (mut table, rig) = self.rows(all, cycles, group)?;
+        let (mut table, rig) = self.rows(all_series, cycles, group)?;
         let seed = 1 + run.rounds;
         let mut batches = InProcess::new(rig, &self.clock, self.quantum, seed);
         let steal = StealMeter::start(self.cpu);
@@ -347,7 +357,7 @@ impl Session<'_> {
         run.rounds += u64::from(table.rounds());
         let table = table.finished(self.meter.rate());
         let options = Options { level: self.settings.level, ..Options::default() };
-        let found = match assess(
+        let assessment = match assess(
             &table,
             &Question { options, precision: None, stolen_ms: steal.stolen_ms() },
         ) {
@@ -355,16 +365,19 @@ impl Session<'_> {
             Err(error) => {
                 return Ok(group
                     .iter()
-                    .map(|at| unmeasured(&all[*at], &error.to_string()))
+                    .map(|at| unmeasured(&all_series[*at], &error.to_string()))
                     .collect());
             }
         };
-        run.core_hz = found.core_hz.or(run.core_hz);
-        let result =
-            |at: &usize| match found.series.iter().find(|series| series.name == at.to_string()) {
-                Some(series) => measured(series, &all[*at], self.settings.level),
-                None => unmeasured(&all[*at], "it has no result"),
-            };
+        run.core_hz = assessment.core_hz.or(run.core_hz);
+        let result = |at: &usize| match assessment
+            .series
+            .iter()
+            .find(|series| series.name == at.to_string())
+        {
+            Some(series) => measured(series, &all_series[*at], self.settings.level),
+            None => unmeasured(&all_series[*at], "it has no result"),
+        };
         Ok(group.iter().map(result).collect())
     }
 }

@@ -75,11 +75,13 @@ pub fn lengths(series: &Series, cycles: f64) -> Vec<Length> {
         Quantity::Latency(_) => (1, SHARES, LONGEST_CYCLES, MOST_BYTES, MOST_COPIES),
     };
     let longest = longest / (f64::from(runs) * cycles.max(0.01));
-    let most = longest.min((most_bytes / bytes) as f64).clamp(FEWEST_COPIES, most_copies);
-    let length = |share: &f64| Length { copies: (share * most).round().max(1.0) as u32, runs };
-    let mut all: Vec<Length> = shares.iter().map(length).collect();
-    all.dedup();
-    all
+    let most_copies_here =
+        longest.min((most_bytes / bytes) as f64).clamp(FEWEST_COPIES, most_copies);
+    let length =
+        |share: &f64| Length { copies: (share * most_copies_here).round().max(1.0) as u32, runs };
+    let mut all_lengths: Vec<Length> = shares.iter().map(length).collect();
+    all_lengths.dedup();
+    all_lengths
 }
 
 /// A row of a series.
@@ -132,15 +134,15 @@ const TRIALS: usize = 9;
 ///
 /// # Errors
 /// The system refuses memory for code.
-pub fn trial(all: &[Series], now: ReadFn) -> Result<Vec<f64>, String> {
-    let rows: Vec<RowBytes> = all
+pub fn trial(all_series: &[Series], now: ReadFn) -> Result<Vec<f64>, String> {
+    let rows: Vec<RowBytes> = all_series
         .iter()
         .flat_map(|series| TRIAL_COPIES.map(|copies| row(series, Length { copies, runs: 1 })))
         .collect();
     let rows = EncodedRows::new(&rows)?;
     let shortest = |at: usize| (0..TRIALS).map(|_| rows.run(at, now)).min().unwrap_or(0) as f64;
     let step = f64::from(TRIAL_COPIES[1] - TRIAL_COPIES[0]);
-    Ok((0..all.len())
+    Ok((0..all_series.len())
         .map(|at| ((shortest(2 * at + 1) - shortest(2 * at)) / step).max(0.0))
         .collect())
 }

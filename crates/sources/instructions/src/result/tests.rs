@@ -14,8 +14,9 @@ fn measured(
     let chosen: Vec<Form> =
         forms::all().into_iter().filter(|form| names.contains(&form.name.as_str())).collect();
     let settings = Settings { cpu: None, budget: std::time::Duration::ZERO, level: 0.95 };
-    let all = all_series(&Request { forms: chosen.clone(), values: true, settings }).unwrap();
-    let result = all.into_iter().map(|one| {
+    let all_series =
+        all_series(&Request { forms: chosen.clone(), values: true, settings }).unwrap();
+    let result = all_series.into_iter().map(|one| {
         let slower = if one.values == Values::Denormal { 1.5 } else { 1.0 };
         let cycles = match &one.quantity {
             Quantity::Latency(edges) => slower * edges.iter().map(&cycles).sum::<f64>(),
@@ -78,18 +79,21 @@ fn a_fraction_that_is_left_without_a_helper_is_in_doubt() {
     let is_delayed =
         |row: &FormResult| row.findings.iter().any(|one| one.is(code::HELPER_MAY_DELAY));
     let delayed = row("mulx r64, r64, r64", 3.15);
-    let found = delayed.findings.iter().find(|one| one.is(code::HELPER_MAY_DELAY)).unwrap();
+    let found_finding = delayed.findings.iter().find(|one| one.is(code::HELPER_MAY_DELAY)).unwrap();
     let latency = delayed.latencies.iter().find(|one| one.delayed_by.is_some()).unwrap();
     assert!(
         latency.is_doubtful && delayed.is_doubtful() && matches!(latency.cycles, Cycles::Alone(_)),
         "{latency:?}"
     );
     let pair = format!("mulx r64, r64, r64 ({} to {}) takes 3.15 cycles", latency.from, latency.to);
-    assert!(found.severity == Severity::Warning && found.message.starts_with(&pair), "{found:?}");
     assert!(
-        found.message.contains(latency.delayed_by.as_ref().unwrap())
-            && found.message.contains("compete"),
-        "{found:?}"
+        found_finding.severity == Severity::Warning && found_finding.message.starts_with(&pair),
+        "{found_finding:?}"
+    );
+    assert!(
+        found_finding.message.contains(latency.delayed_by.as_ref().unwrap())
+            && found_finding.message.contains("compete"),
+        "{found_finding:?}"
     );
     assert!(
         delayed.latencies.iter().any(|one| one.delayed_by.is_none() && !one.is_doubtful),
@@ -137,20 +141,20 @@ fn what_is_special_about_a_form_is_a_finding() {
 
 #[test]
 fn cycles_that_depend_on_addresses_are_findings() {
-    let (forms, mut all) =
+    let (forms, mut all_measured) =
         measured(&["mov m64, r64", "add m64, r64", "mov r64, m64"], |_| 2.5, |_| 1.0);
-    for one in &mut all {
-        one.cycles = match one.arrangement {
+    for measured_series in &mut all_measured {
+        measured_series.cycles = match measured_series.arrangement {
             Arrangement::OtherBase => Ok(estimate(7.0)),
             Arrangement::OneLine => Ok(estimate(0.5)),
-            Arrangement::JustStored | Arrangement::Usual => one.cycles.clone(),
+            Arrangement::JustStored | Arrangement::Usual => measured_series.cycles.clone(),
         };
     }
-    let found = rows(&forms, &all);
+    let found_rows = rows(&forms, &all_measured);
     let codes = |row: &FormResult| {
         row.findings.iter().filter(|finding| finding.is(code::DEPENDS_ON_ADDRESSES)).count()
     };
-    let of = |name: &str| found.iter().find(|row| row.name == name).unwrap();
+    let of = |name: &str| found_rows.iter().find(|row| row.name == name).unwrap();
     assert_eq!(
         (codes(of("mov m64, r64")), codes(of("add m64, r64")), codes(of("mov r64, m64"))),
         (2, 1, 0)
@@ -168,17 +172,18 @@ fn cycles_that_depend_on_addresses_are_findings() {
         "{message}"
     );
     // What is in doubt is compared with nothing.
-    all.iter_mut()
+    all_measured
+        .iter_mut()
         .filter(|one| one.arrangement != Arrangement::Usual)
         .for_each(|one| one.cycles = Err("busy".into()));
-    assert!(rows(&forms, &all).iter().all(|row| codes(row) == 0 && !row.is_doubtful()));
+    assert!(rows(&forms, &all_measured).iter().all(|row| codes(row) == 0 && !row.is_doubtful()));
 }
 
 #[test]
 fn what_could_not_be_measured_has_its_reason_and_is_doubted() {
-    let (forms, mut all) = measured(&["add r64, r64"], |_| 1.0, |_| 0.2);
-    all.iter_mut().for_each(|one| one.cycles = Err("busy".into()));
-    let row = &rows(&forms, &all)[0];
+    let (forms, mut all_measured) = measured(&["add r64, r64"], |_| 1.0, |_| 0.2);
+    all_measured.iter_mut().for_each(|one| one.cycles = Err("busy".into()));
+    let row = &rows(&forms, &all_measured)[0];
     assert!(
         row.is_doubtful() && row.latency().is_none() && row.throughput.cycles == Err("busy".into())
     );

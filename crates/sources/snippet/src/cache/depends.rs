@@ -64,12 +64,13 @@ fn is_of_system(path: &Path) -> bool {
 
 /// Whether a file was last changed before a time: its contents may have been read since.
 pub fn is_unchanged_since(path: &Path, begin: SystemTime) -> bool {
-    let Ok(found) = path.metadata() else { return false };
+    let Ok(metadata) = path.metadata() else { return false };
     let at = |seconds: i64, ns: i64| {
         let (seconds, ns) = (u64::try_from(seconds).unwrap_or(0), u32::try_from(ns).unwrap_or(0));
         SystemTime::UNIX_EPOCH + Duration::new(seconds, ns) + LAG
     };
-    at(found.mtime(), found.mtime_nsec()).max(at(found.ctime(), found.ctime_nsec())) < begin
+    at(metadata.mtime(), metadata.mtime_nsec()).max(at(metadata.ctime(), metadata.ctime_nsec()))
+        < begin
 }
 
 /// Files that were read.
@@ -99,7 +100,7 @@ impl Dependence {
     /// meanwhile.
     pub fn all(
         lists: &[PathBuf],
-        own: &Path,
+        own_folder: &Path,
         begin: SystemTime,
         files: &mut Files,
     ) -> Option<Vec<Dependence>> {
@@ -107,7 +108,7 @@ impl Dependence {
         for list in lists {
             paths.extend(listed(&std::fs::read_to_string(list).ok()?)?);
         }
-        paths.retain(|path| !path.starts_with(own));
+        paths.retain(|path| !path.starts_with(own_folder));
         paths.sort();
         paths.dedup();
         paths.into_iter().map(|path| Dependence::of(path, begin, files)).collect()
@@ -128,21 +129,25 @@ impl Dependence {
 
     /// Whether all files are what they were, and no other one is in the place of one of them: in
     /// one of these folders, or beside a file of the user.
-    pub fn hold(all: &[Dependence], folders: &[PathBuf], files: &mut Files) -> bool {
-        let of_user =
-            all.iter().filter(|one| !is_of_system(&one.path)).filter_map(|one| one.path.parent());
+    pub fn hold(all_files: &[Dependence], folders: &[PathBuf], files: &mut Files) -> bool {
+        let of_user = all_files
+            .iter()
+            .filter(|one| !is_of_system(&one.path))
+            .filter_map(|one| one.path.parent());
         let folders: BTreeSet<&Path> =
             folders.iter().map(PathBuf::as_path).chain(of_user).collect();
-        all.iter()
-            .all(|one| files.hash(&one.path) == Some(one.hash) && !one.is_shadowed(&folders, all))
+        all_files.iter().all(|one| {
+            files.hash(&one.path) == Some(one.hash) && !one.is_shadowed(&folders, all_files)
+        })
     }
 
-    fn is_shadowed(&self, folders: &BTreeSet<&Path>, all: &[Dependence]) -> bool {
+    fn is_shadowed(&self, folders: &BTreeSet<&Path>, all_files: &[Dependence]) -> bool {
         let parts: Vec<Component> = self.path.components().collect();
         // By one or more of its last parts a source includes it, such as `bits/types.h`.
         let ends = (1..parts.len()).map(|from| parts[from..].iter().collect::<PathBuf>());
-        let is_new =
-            |path: &PathBuf| path.is_file() && !all.iter().any(|known| is_same(&known.path, path));
+        let is_new = |path: &PathBuf| {
+            path.is_file() && !all_files.iter().any(|known| is_same(&known.path, path))
+        };
         ends.flat_map(|end| folders.iter().map(move |folder| folder.join(&end)))
             .any(|path| is_new(&path))
     }
@@ -172,19 +177,18 @@ pub fn listed(rule: &str) -> Option<Vec<PathBuf>> {
     // Rules without files follow, for headers that are removed.
     let (_, files) = rule.split_once(": ").or_else(|| rule.split_once(":\\\n"))?;
     let files = files.split("\n\n").next()?;
-    let (mut all, mut word) = (Vec::new(), String::new());
+    let (mut all_words, mut word) = (Vec::new(), String::new());
     let mut rest = files.chars().peekable();
     while let Some(c) = rest.next() {
         match (c, rest.peek().copied()) {
             ('\\', Some('\n')) => {}
             ('\\', Some(next)) if next == ' ' || next == '#' => word.extend(rest.next()),
             ('$', Some('$')) => word.extend(rest.next()),
-            (' ' | '\n' | '\t', _) => {
-                all.extend((!word.is_empty()).then(|| PathBuf::from(std::mem::take(&mut word))))
-            }
+            (' ' | '\n' | '\t', _) => all_words
+                .extend((!word.is_empty()).then(|| PathBuf::from(std::mem::take(&mut word)))),
             _ => word.push(c),
         }
     }
-    all.extend((!word.is_empty()).then(|| PathBuf::from(word)));
-    Some(all)
+    all_words.extend((!word.is_empty()).then(|| PathBuf::from(word)));
+    Some(all_words)
 }

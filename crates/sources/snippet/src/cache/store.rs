@@ -65,8 +65,8 @@ impl Store {
             .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
             .open(self.0.join(key))
             .ok()?;
-        let found = file.metadata().ok()?;
-        if !found.is_file() || !is_private(&found) || found.len() > MOST_ENTRY_BYTES {
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || !is_private(&metadata) || metadata.len() > MOST_ENTRY_BYTES {
             return None;
         }
         let mut bytes = Vec::new();
@@ -95,19 +95,19 @@ impl Store {
         Ok(())
     }
 
-    /// Removes what was used the longest time ago, if there is more than `most`, until `kept` are
+    /// Removes what was used the longest time ago, if there is more than `most_bytes`, until `kept_bytes` are
     /// left.
-    pub fn shrink(&self, most: u64, kept: u64) {
+    pub fn shrink(&self, most_bytes: u64, kept_bytes: u64) {
         let files = std::fs::read_dir(&self.0).into_iter().flatten().filter_map(Result::ok);
-        let mut all: Vec<(SystemTime, u64, PathBuf)> = files
+        let mut all_files: Vec<(SystemTime, u64, PathBuf)> = files
             .filter_map(|file| file.metadata().ok().map(|found| (found, file.path())))
             .filter_map(|(found, path)| Some((found.modified().ok()?, found.len(), path)))
             .collect();
-        let mut bytes: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();
-        if bytes > most {
-            all.sort();
-            for (_, size, path) in all {
-                if bytes > kept && std::fs::remove_file(path).is_ok() {
+        let mut bytes: u64 = all_files.iter().map(|(_, bytes, _)| bytes).sum();
+        if bytes > most_bytes {
+            all_files.sort();
+            for (_, size, path) in all_files {
+                if bytes > kept_bytes && std::fs::remove_file(path).is_ok() {
                     bytes = bytes.saturating_sub(size);
                 }
             }

@@ -290,9 +290,9 @@ fn what_was_used_the_longest_time_ago_goes_first() {
     }
     assert!(store.read("0").is_some());
     store.shrink(8_000, 3_500);
-    let left: Vec<u64> =
+    let entries_left: Vec<u64> =
         (0..8).filter(|number| store.read(&number.to_string()).is_some()).collect();
-    assert_eq!(left, [0, 6, 7]);
+    assert_eq!(entries_left, [0, 6, 7]);
     store.shrink(8_000, 0);
     assert_eq!((0..8).filter(|number| store.read(&number.to_string()).is_some()).count(), 3);
 }

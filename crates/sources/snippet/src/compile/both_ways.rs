@@ -77,7 +77,7 @@ fn instructions(path: &Path, row: usize) -> Vec<String> {
             "elsewhere".to_owned()
         }
     };
-    let one = |instruction: iced_x86::Instruction| {
+    let text_of = |instruction: iced_x86::Instruction| {
         if instruction.op_kinds().any(|kind| kind == OpKind::NearBranch64)
             && instruction.flow_control() != FlowControl::Next
         {
@@ -94,7 +94,7 @@ fn instructions(path: &Path, row: usize) -> Vec<String> {
             if is_relative { place(instruction.ip_rel_memory_address()) } else { String::new() }
         )
     };
-    Decoder::with_ip(64, code, start, DecoderOptions::NONE).into_iter().map(one).collect()
+    Decoder::with_ip(64, code, start, DecoderOptions::NONE).into_iter().map(text_of).collect()
 }
 
 /// The instructions of a row, and its bytes.

@@ -29,7 +29,7 @@ pub fn answer(question: &mut Command) -> Option<String> {
 pub fn failure(mut command: Command, compiler: &Compiler) -> Result<Option<String>> {
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     limit_memory(&mut command);
-    let ended = bounded(&mut command, MOST_COMPILE_TIME)
+    let ended_compiler = bounded(&mut command, MOST_COMPILE_TIME)
         .map_err(io(format!("running {}", compiler.command)))?;
     let too_long = || {
         Error::CompilerFailed(format!(
@@ -37,7 +37,7 @@ pub fn failure(mut command: Command, compiler: &Compiler) -> Result<Option<Strin
             MOST_COMPILE_TIME.as_secs()
         ))
     };
-    let (status, text) = ended.ok_or_else(too_long)?;
+    let (status, text) = ended_compiler.ok_or_else(too_long)?;
     let silent = || format!("the compiler failed ({status}) without a message");
     Ok((!status.success()).then(|| if text.trim().is_empty() { silent() } else { text }))
 }

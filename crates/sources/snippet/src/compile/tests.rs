@@ -130,36 +130,36 @@ fn the_size_of_a_row_grows_with_its_copies() {
 fn places(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<u64> {
     let data = std::fs::read(path).unwrap();
     let file = object::File::parse(&*data).unwrap();
-    let mut all: Vec<(String, u64)> = file
+    let mut all_places: Vec<(String, u64)> = file
         .symbols()
         .filter_map(|symbol| {
             Some((symbol.name().ok().filter(|name| is_wanted(name))?.to_owned(), symbol.address()))
         })
         .collect();
-    all.sort();
-    all.into_iter().map(|(_, address)| address % 64).collect()
+    all_places.sort();
+    all_places.into_iter().map(|(_, address)| address % 64).collect()
 }
 
 #[test]
 fn layouts_have_the_same_code_and_data_at_every_place_in_a_line_of_the_cache() {
-    let own = "static int data_set[64] = {1};\nint data_unset[64];\n\
+    let own_source = "static int data_set[64] = {1};\nint data_unset[64];\n\
                static const volatile int data_fixed[64] = {2};\n\
                __attribute__((noinline)) static int own(int n) { data_set[n & 63] += n; \
                data_unset[n & 63] ^= n; return n > 3 ? n * 7 : n + data_fixed[n & 63]; }";
     let folder = cleanup::Folder::new().unwrap();
     let file = folder.path().join("own.c");
-    std::fs::write(&file, own).unwrap();
+    std::fs::write(&file, own_source).unwrap();
     for compiler in ["gcc", "clang"] {
         let mut request = request("n = own(n)", &["int n = 3"], Language::C);
         (request.files, request.compiler) = (vec![file.clone()], Some(compiler.into()));
         let library =
             compile_in_layouts(&job(&request, &find(&request).unwrap(), folder.path()), &rows())
                 .unwrap();
-        let moved = |is_wanted: fn(&str) -> bool, least: usize| -> Vec<Vec<u64>> {
+        let moved = |is_wanted: fn(&str) -> bool, least_places: usize| -> Vec<Vec<u64>> {
             let layouts: Vec<Vec<u64>> =
                 library.paths.iter().map(|path| places(path, is_wanted)).collect();
             assert!(
-                layouts.len() == LAYOUTS && layouts[0].len() >= least,
+                layouts.len() == LAYOUTS && layouts[0].len() >= least_places,
                 "{compiler}: {layouts:?}"
             );
             let of = |at: usize| {

@@ -137,12 +137,12 @@ impl Image {
     /// Names by their addresses; the rows themselves are the instrument's.
     pub fn names(&self) -> BTreeMap<u64, String> {
         let imports = self.imports.iter().map(|(slot, name)| (*slot, name.clone()));
-        let own = self
+        let own_names = self
             .symbols
             .iter()
             .filter(|(_, _, name)| !name.starts_with("hs_"))
             .map(|(start, _, name)| (*start, name.clone()));
-        imports.chain(own).collect()
+        imports.chain(own_names).collect()
     }
 
     /// The function of another library whose address a slot holds.

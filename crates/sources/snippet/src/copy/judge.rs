@@ -89,8 +89,8 @@ fn chains(row: &Row, carried: &Carried) -> Vec<String> {
     let stays = |place: &Place| stays(row, place);
     let leads = |from: Place, to: Place| reaches(carried, from, to, &[], &stays);
     let mut places: Vec<Place> = Vec::new();
-    let own = |place: &&Place| stays(place) && !matches!(place, Place::Flag(_));
-    for place in carried.edges.keys().filter(own).filter(|place| leads(**place, **place)) {
+    let is_own = |place: &&Place| stays(place) && !matches!(place, Place::Flag(_));
+    for place in carried.edges.keys().filter(is_own).filter(|place| leads(**place, **place)) {
         if !places.iter().any(|other| leads(*place, *other) && leads(*other, *place)) {
             places.push(*place);
         }
@@ -108,14 +108,14 @@ fn chained(row: &Row, carried: &Carried, doubts: &[Doubt]) -> Option<String> {
         .keys()
         .find(|place| stays(place) && reaches(carried, **place, **place, doubts, &stays));
     let merged = || {
-        let own = |place: &&Place| match place {
+        let is_own = |place: &&Place| match place {
             Place::Register(register) => !carried.taken.contains(register) && !assembly,
             _ => false,
         };
         carried
             .edges
             .iter()
-            .filter(|(place, _)| own(place))
+            .filter(|(place, _)| is_own(place))
             .find(|(place, from)| from.get(&(**place, true)) == Some(&None))
             .map(|(place, _)| place)
     };
@@ -135,7 +135,7 @@ fn reaches(
     doubts: &[Doubt],
     stays: &impl Fn(&Place) -> bool,
 ) -> bool {
-    let mut seen: BTreeSet<(Place, bool)> = BTreeSet::new();
+    let mut seen_steps: BTreeSet<(Place, bool)> = BTreeSet::new();
     let mut open = vec![(end, false)];
     while let Some((next, worked)) = open.pop() {
         let from = carried.edges.get(&next).into_iter().flatten();
@@ -146,7 +146,7 @@ fn reaches(
             if *origin == start && worked {
                 return true;
             }
-            if seen.insert((*origin, worked)) {
+            if seen_steps.insert((*origin, worked)) {
                 open.push((*origin, worked));
             }
         }

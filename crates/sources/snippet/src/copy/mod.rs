@@ -89,9 +89,9 @@ impl<'a> Row<'a> {
         };
         let judged = fenced(self.request).unwrap_or_else(followed);
         let carried = whole.ok();
-        let own: BTreeSet<u64> =
+        let own_addresses: BTreeSet<u64> =
             carried.as_ref().map_or_else(BTreeSet::new, |carried| carried.own_addresses.clone());
-        let instructions = show::instructions(self.image, &own, self.border());
+        let instructions = show::instructions(self.image, &own_addresses, self.border());
         let stores = work::stores(&instructions);
         let calls: Vec<String> = carried
             .iter()
@@ -261,11 +261,11 @@ impl Carried {
 impl Row<'_> {
     /// The name of the variable in a register, else the register's own name.
     fn name_of(&self, full: Register) -> String {
-        let held = self
+        let held_variable = self
             .notes
             .iter()
             .find(|(id, note)| id.what.is_some() && register(&note.operand) == Some(full));
-        let variable = held.and_then(|(id, _)| self.request.lets.get(id.what?));
+        let variable = held_variable.and_then(|(id, _)| self.request.lets.get(id.what?));
         variable.map_or_else(|| name(full), |declaration| declaration.name.clone())
     }
 }

@@ -159,14 +159,14 @@ impl State {
         }
         let mut origins = untouched(Place::Memory(cell));
         let mut parts = false;
-        for (other, held) in &self.cells {
-            match cells.overlap(*other, cell) {
+        for (other_cell, held_cell) in &self.cells {
+            match cells.overlap(*other_cell, cell) {
                 Overlap::Part | Overlap::Same => {
                     parts = true;
-                    add(&mut origins, &held.value.origins);
+                    add(&mut origins, &held_cell.value.origins);
                 }
-                Overlap::Perhaps if held.stored => {
-                    add(&mut origins, &doubted(&held.value.origins, Doubt::Memory))
+                Overlap::Perhaps if held_cell.stored => {
+                    add(&mut origins, &doubted(&held_cell.value.origins, Doubt::Memory))
                 }
                 _ => {}
             }
@@ -181,15 +181,15 @@ impl State {
 
     /// Gives memory a value.
     pub fn store(&mut self, cell: usize, value: Value, cells: &Cells) {
-        for (other, held) in &mut self.cells {
-            let new = match cells.overlap(cell, *other) {
+        for (other_cell, held_cell) in &mut self.cells {
+            let new = match cells.overlap(cell, *other_cell) {
                 Overlap::Part => value.origins.clone(),
                 Overlap::Perhaps => doubted(&value.origins, Doubt::Memory),
                 _ => continue,
             };
-            add(&mut held.value.origins, &new);
-            held.value.number = None;
-            held.stored = true;
+            add(&mut held_cell.value.origins, &new);
+            held_cell.value.number = None;
+            held_cell.stored = true;
         }
         self.cells.insert(cell, Held { value, stored: true });
     }
@@ -205,9 +205,9 @@ impl State {
     }
 
     /// The state at a place that is reached with this state or the other.
-    pub fn join(&self, other: &State) -> State {
+    pub fn join(&self, other_state: &State) -> State {
         let mut conditions = self.conditions.clone();
-        add(&mut conditions, &other.conditions);
+        add(&mut conditions, &other_state.conditions);
         let decided = worked(doubted(&conditions, Doubt::Condition));
         let join = |a: &Value, b: &Value| {
             if a.same_as(b) {
@@ -229,17 +229,18 @@ impl State {
                 number: a.number.clone().filter(|_| a.number == b.number),
             }
         };
-        let mut joined = State { lost: either(&self.lost, &other.lost), ..State::default() };
-        for register in self.registers.keys().chain(other.registers.keys()) {
-            joined
-                .registers
-                .insert(*register, join(&self.register(*register), &other.register(*register)));
+        let mut joined = State { lost: either(&self.lost, &other_state.lost), ..State::default() };
+        for register in self.registers.keys().chain(other_state.registers.keys()) {
+            joined.registers.insert(
+                *register,
+                join(&self.register(*register), &other_state.register(*register)),
+            );
         }
-        for flag in self.flags.keys().chain(other.flags.keys()) {
-            joined.flags.insert(*flag, join(&self.flag(*flag), &other.flag(*flag)));
+        for flag in self.flags.keys().chain(other_state.flags.keys()) {
+            joined.flags.insert(*flag, join(&self.flag(*flag), &other_state.flag(*flag)));
         }
-        for cell in self.cells.keys().chain(other.cells.keys()) {
-            let (a, b) = (self.held(*cell), other.held(*cell));
+        for cell in self.cells.keys().chain(other_state.cells.keys()) {
+            let (a, b) = (self.held(*cell), other_state.held(*cell));
             // Memory that neither path wrote is the same on both.
             let value = if !a.stored && !b.stored {
                 Value::new(

@@ -244,7 +244,7 @@ impl Stepper<'_> {
 
     /// What the instruction reads from memory, with what its address depends on.
     pub fn loaded(&mut self, state: &mut State, i: &Instruction, info: &InstructionInfo) -> Value {
-        let mut all: Option<Value> = None;
+        let mut sum_of_cells: Option<Value> = None;
         for memory in info.used_memory().iter().filter(|memory| reads(memory.access())) {
             let cell = self.cell(state, i, memory);
             let constant = self
@@ -270,12 +270,12 @@ impl Stepper<'_> {
             if memory.memory_size().size() != 8 && !constant {
                 value.number = None;
             }
-            match &mut all {
+            match &mut sum_of_cells {
                 Some(first) => add(&mut first.origins, &value.origins),
-                None => all = Some(value),
+                None => sum_of_cells = Some(value),
             }
         }
-        all.unwrap_or(Value::new(Origins::new(), None))
+        sum_of_cells.unwrap_or(Value::new(Origins::new(), None))
     }
 
     fn address_origins(&self, state: &State, memory: &UsedMemory, to: &mut Origins) {
@@ -311,16 +311,16 @@ impl Stepper<'_> {
     /// The cell that an operand names.
     fn cell(&mut self, state: &mut State, i: &Instruction, memory: &UsedMemory) -> usize {
         let address = self.address(state, i, memory);
-        let known = if i.has_rep_prefix() || i.has_repne_prefix() {
+        let known_size = if i.has_rep_prefix() || i.has_repne_prefix() {
             0
         } else {
             memory.memory_size().size()
         };
         // Unknown length: assume the largest store of an instruction.
-        let bytes = if known == 0 || memory.memory_size() == MemorySize::Unknown {
+        let bytes = if known_size == 0 || memory.memory_size() == MemorySize::Unknown {
             1 << 12
         } else {
-            known as i64
+            known_size as i64
         };
         self.cells.number(Cell { address, bytes })
     }
@@ -421,7 +421,7 @@ impl Stepper<'_> {
 /// Registers that are written, with the number of bytes written if the rest keeps its value,
 /// otherwise 0.
 pub fn written(info: &InstructionInfo) -> Vec<(Register, Option<usize>)> {
-    let mut all: Vec<(Register, Option<usize>)> = Vec::new();
+    let mut all_registers: Vec<(Register, Option<usize>)> = Vec::new();
     for used in info.used_registers().iter().filter(|used| writes(used.access())) {
         let register = used.register();
         let at_times = matches!(used.access(), OpAccess::CondWrite | OpAccess::ReadCondWrite);
@@ -431,14 +431,14 @@ pub fn written(info: &InstructionInfo) -> Vec<(Register, Option<usize>)> {
             () if register.is_gpr8() || register.is_gpr16() => Some(register.size()),
             () => None,
         };
-        if !all.iter().any(|(other, _)| *other == full(register))
+        if !all_registers.iter().any(|(other, _)| *other == full(register))
             && !register.is_segment_register()
             && !register.is_st()
         {
-            all.push((full(register), part));
+            all_registers.push((full(register), part));
         }
     }
-    all
+    all_registers
 }
 
 fn ignored(i: &Instruction) -> bool {

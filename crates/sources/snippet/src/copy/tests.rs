@@ -24,11 +24,11 @@ fn copies(request: &Request, codes: &[&str], compiler: &str) -> Vec<Copy> {
         let request = Request { codes, compiler: Some(compiler.into()), ..request.clone() };
         let folder = Folder::new().unwrap();
         let rows = plan::pilot_rows(&request);
-        let found =
+        let found_compiler =
             find(&request).expect("gcc and clang are needed here: apt-get install gcc g++ clang");
         let job = Job {
             request: &request,
-            compiler: &found,
+            compiler: &found_compiler,
             folder: folder.path(),
             repeated: None,
             cache: None,
@@ -67,7 +67,7 @@ const LATENCY: Option<Mode> = Some(Mode::Latency);
 const THROUGHPUT: Option<Mode> = Some(Mode::Throughput);
 
 fn cpp() -> Request {
-    let all = [
+    let all_lets = [
         "uint64_t x = 3",
         "uint64_t c = 5",
         "double d = 2",
@@ -76,7 +76,7 @@ fn cpp() -> Request {
         "std::vector<int> v",
     ];
     let includes = ["vector", "algorithm", "cctype", "cmath"].map(String::from).to_vec();
-    Request { lets: lets(&all), language: Language::Cpp, includes, ..Request::default() }
+    Request { lets: lets(&all_lets), language: Language::Cpp, includes, ..Request::default() }
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn functions_that_may_keep_state_are_unknown() {
 
 #[test]
 fn chains_through_memory_are_seen_where_the_address_is_the_same() {
-    let all = [
+    let all_lets = [
         "uint64_t x = 3",
         "int a[4]",
         "struct p { int v; } s",
@@ -163,7 +163,7 @@ fn chains_through_memory_are_seen_where_the_address_is_the_same() {
         "int q[4]",
         "int i = 1",
     ];
-    let request = Request { lets: lets(&all), ..Request::default() };
+    let request = Request { lets: lets(&all_lets), ..Request::default() };
     expect(
         &request,
         LATENCY,
@@ -199,8 +199,8 @@ fn chains_through_memory_are_seen_where_the_address_is_the_same() {
 
 #[test]
 fn a_variable_that_each_copy_computes_may_decide_a_branch() {
-    let all = ["uint32_t r = 1", "uint64_t x = 3", "volatile uint64_t y = 5"];
-    let request = Request { lets: lets(&all), ..Request::default() };
+    let all_lets = ["uint32_t r = 1", "uint64_t x = 3", "volatile uint64_t y = 5"];
+    let request = Request { lets: lets(&all_lets), ..Request::default() };
     let codes = [
         "r = r * 1103515245 + 12345; if (r & 0x10000) y++;",
         "if (x > 7) y++;",
@@ -223,13 +223,13 @@ fn a_variable_that_each_copy_computes_may_decide_a_branch() {
 
 #[test]
 fn a_variable_that_takes_its_next_value_from_where_it_points_walks() {
-    let all = [
+    let all_lets = [
         "void **p = 0",
         "uint64_t x = 3",
         "uint64_t t[4]",
         "struct node { int v; struct node *next; } *n = 0",
     ];
-    let request = Request { lets: lets(&all), ..Request::default() };
+    let request = Request { lets: lets(&all_lets), ..Request::default() };
     let codes = [
         "p = *p",
         "n = n->next",
@@ -368,7 +368,7 @@ enum Operation {
 const NUMBERS: [u8; 6] = [0, 1, 2, 3, 6, 7];
 
 fn encoded(program: &[(Operation, usize, usize)]) -> Vec<u8> {
-    let one = |(operation, to, from): &(Operation, usize, usize)| {
+    let encoded_operation = |(operation, to, from): &(Operation, usize, usize)| {
         let (to, from) = (NUMBERS[*to], NUMBERS[*from]);
         match operation {
             Operation::Move => vec![0x48, 0x89, 0xc0 | from << 3 | to],
@@ -378,7 +378,7 @@ fn encoded(program: &[(Operation, usize, usize)]) -> Vec<u8> {
             Operation::Clear => vec![0x31, 0xc0 | to << 3 | to],
         }
     };
-    program.iter().flat_map(one).collect()
+    program.iter().flat_map(encoded_operation).collect()
 }
 
 /// Length of the longest chain of sums and products after `copies` copies, counted one by one.
@@ -435,7 +435,7 @@ fn one(operation: &str, copy: u32, source: u32) -> Vec<(String, u32, u32)> {
 
 #[test]
 fn removed_operations_are_counted() {
-    let all = [
+    let all_lets = [
         "uint64_t x = 3",
         "uint64_t c = 5",
         "double d = 2",
@@ -444,14 +444,22 @@ fn removed_operations_are_counted() {
         "long z = 3",
         "int *p = a",
     ];
-    let request = Request { lets: lets(&all), ..Request::default() };
+    let request = Request { lets: lets(&all_lets), ..Request::default() };
     for compiler in COMPILERS {
-        let found = |code: &str| lost(&request, code, compiler);
+        let lost_operations = |code: &str| lost(&request, code, compiler);
         // Both compilers remove unused results.
-        assert_eq!(found("uint64_t t = x * c; x = 3"), one("multiplication", 0, 1), "{compiler}");
-        assert_eq!(found("uint64_t t = x / c; x = 3"), one("division", 0, 1), "{compiler}");
         assert_eq!(
-            found("uint64_t t = x * c; x = t + x * c"),
+            lost_operations("uint64_t t = x * c; x = 3"),
+            one("multiplication", 0, 1),
+            "{compiler}"
+        );
+        assert_eq!(
+            lost_operations("uint64_t t = x / c; x = 3"),
+            one("division", 0, 1),
+            "{compiler}"
+        );
+        assert_eq!(
+            lost_operations("uint64_t t = x * c; x = t + x * c"),
             one("multiplication", 1, 2),
             "{compiler}"
         );
@@ -474,7 +482,7 @@ fn removed_operations_are_counted() {
             "d = d * y; x = x * c; z = z / (long)c",
             "d = sqrt(d) * y",
         ] {
-            assert_eq!(found(code), [], "{code} with {compiler}");
+            assert_eq!(lost_operations(code), [], "{code} with {compiler}");
         }
     }
     // A power takes fewer products than its factors.
@@ -488,13 +496,14 @@ fn removed_operations_are_counted() {
 
 #[test]
 fn removed_calls_are_counted() {
-    let all = ["char *p = 0", "char b[4096]", "double d = 2"];
+    let all_lets = ["char *p = 0", "char b[4096]", "double d = 2"];
     let includes = vec!["string.h".to_owned(), "stdlib.h".to_owned(), "math.h".to_owned()];
-    let request = Request { lets: lets(&all), includes, link: "-lm".into(), ..Request::default() };
+    let request =
+        Request { lets: lets(&all_lets), includes, link: "-lm".into(), ..Request::default() };
     for compiler in COMPILERS {
-        let found = |code: &str| lost(&request, code, compiler);
+        let lost_calls = |code: &str| lost(&request, code, compiler);
         assert_eq!(
-            found("p = malloc(1 << 22); memset(p, 1, 1 << 22); free(p)"),
+            lost_calls("p = malloc(1 << 22); memset(p, 1, 1 << 22); free(p)"),
             one("call of memset", 0, 1),
             "{compiler}"
         );
@@ -505,7 +514,7 @@ fn removed_calls_are_counted() {
             "d = sin(d)",
             "d = sqrt(d)",
         ] {
-            assert!(found(code).is_empty(), "{compiler}: {code}: {:?}", found(code));
+            assert!(lost_calls(code).is_empty(), "{compiler}: {code}: {:?}", lost_calls(code));
         }
     }
 }
@@ -525,12 +534,12 @@ fn code_without_optimisation_is_judged_alike() {
 fn the_disassembly_is_in_the_users_syntax() {
     let request =
         Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), ..Request::default() };
-    let shown =
+    let shown_code =
         |request: &Request, code: &str| copies(request, &[code], "gcc")[0].disassembly.join("; ");
-    let product = shown(&request, "x = x * c");
+    let product = shown_code(&request, "x = x * c");
     assert!(product.starts_with("imul %") && product.matches(';').count() == 0, "{product}");
-    assert_eq!(shown(&assembly(), "imul rax, rcx"), "imul rax, rcx");
-    assert_eq!(shown(&assembly(), "imul %rcx, %rax"), "imul %rcx, %rax");
+    assert_eq!(shown_code(&assembly(), "imul rax, rcx"), "imul rax, rcx");
+    assert_eq!(shown_code(&assembly(), "imul %rcx, %rax"), "imul %rcx, %rax");
 }
 
 #[test]

@@ -55,11 +55,11 @@ pub fn add_missing(to: &mut Origins, from: &Origins) {
 
 /// The origins after an instruction computed with the value.
 pub fn worked(origins: Origins) -> Origins {
-    let mut all = Origins::new();
-    origins
-        .into_iter()
-        .for_each(|((place, _), doubt)| add(&mut all, &Origins::from([((place, true), doubt)])));
-    all
+    let mut all_origins = Origins::new();
+    origins.into_iter().for_each(|((place, _), doubt)| {
+        add(&mut all_origins, &Origins::from([((place, true), doubt)]))
+    });
+    all_origins
 }
 
 /// The origins made uncertain for this reason.
@@ -75,15 +75,18 @@ pub fn either(a: &Origins, b: &Origins) -> Origins {
     let is_sure = |origins: &Origins, place| {
         [false, true].iter().any(|worked| origins.get(&(place, *worked)) == Some(&None))
     };
-    let mut all = Origins::new();
-    for (from, other) in [(a, b), (b, a)] {
+    let mut all_origins = Origins::new();
+    for (from, other_origins) in [(a, b), (b, a)] {
         for ((place, worked), doubt) in from {
-            let doubt = doubt.or((!is_sure(other, *place)).then_some(Doubt::Condition));
+            let doubt = doubt.or((!is_sure(other_origins, *place)).then_some(Doubt::Condition));
             // An origin that is doubtful on one path is doubtful.
-            all.entry((*place, *worked)).and_modify(|old| *old = old.or(doubt)).or_insert(doubt);
+            all_origins
+                .entry((*place, *worked))
+                .and_modify(|old| *old = old.or(doubt))
+                .or_insert(doubt);
         }
     }
-    all
+    all_origins
 }
 
 /// An unknown number under a name; equal names mean equal numbers.
@@ -121,15 +124,15 @@ impl Sum {
         Sum { terms: vec![(unknown, 1)], constant: 0 }
     }
 
-    pub fn plus(&self, other: &Sum) -> Sum {
+    pub fn plus(&self, other_sum: &Sum) -> Sum {
         let mut terms: BTreeMap<Unknown, i64> = self.terms.iter().copied().collect();
-        for (unknown, factor) in &other.terms {
+        for (unknown, factor) in &other_sum.terms {
             let sum = terms.entry(*unknown).or_insert(0);
             *sum = sum.wrapping_add(*factor);
         }
         Sum {
             terms: terms.into_iter().filter(|(_, factor)| *factor != 0).collect(),
-            constant: self.constant.wrapping_add(other.constant),
+            constant: self.constant.wrapping_add(other_sum.constant),
         }
     }
 

@@ -139,11 +139,11 @@ impl<'i> Walk<'i> {
         from: Vec<(Point, State)>,
         copy: usize,
     ) -> Result<Vec<(Point, State)>, String> {
-        let mut known: BTreeMap<Point, State> = BTreeMap::new();
+        let mut known_states: BTreeMap<Point, State> = BTreeMap::new();
         let mut ends: BTreeMap<Point, State> = BTreeMap::new();
         let mut open = from;
         while let Some((point, state)) = open.pop() {
-            let state = match known.get(&point) {
+            let state = match known_states.get(&point) {
                 Some(before) => {
                     let joined = before.join(&state);
                     self.take_steps(joined.size() / SIZE_OF_A_STEP)?;
@@ -154,7 +154,7 @@ impl<'i> Walk<'i> {
                 }
                 None => state,
             };
-            known.insert(point.clone(), state.clone());
+            known_states.insert(point.clone(), state.clone());
             self.run(point, state, copy, &mut open, &mut ends)?;
         }
         for ((_, address), state) in &mut ends {

@@ -30,12 +30,12 @@ pub fn only_moves(image: &Image, all: &[Instruction]) -> bool {
 
 /// Whether instructions write memory other than the stack: calls write their return addresses, and
 /// compilers keep values there.
-pub fn stores(all: &[Instruction]) -> bool {
+pub fn stores(instructions: &[Instruction]) -> bool {
     let is_stack = |base: Register| matches!(base, Register::RSP | Register::RBP);
     let mut factory = InstructionInfoFactory::new();
-    all.iter().any(|one| {
+    instructions.iter().any(|instruction| {
         factory
-            .info(one)
+            .info(instruction)
             .used_memory()
             .iter()
             .any(|used| writes(used.access()) && !is_stack(used.base()))
@@ -49,9 +49,9 @@ pub fn import<'i>(image: &'i Image, i: &Instruction) -> Option<&'i str> {
 
 /// The kinds of units that instructions use, by the names that chains have for them, and how many
 /// instructions use each.
-pub fn uses(all: &[Instruction]) -> Uses {
+pub fn uses(instructions: &[Instruction]) -> Uses {
     let (mut uses, mut factory) = (Uses::new(), InstructionInfoFactory::new());
-    for unit in all.iter().flat_map(|one| units(one, &mut factory)) {
+    for unit in instructions.iter().flat_map(|one| units(one, &mut factory)) {
         match uses.iter_mut().find(|(known, _)| known == unit) {
             Some((_, number)) => *number += 1,
             None => uses.push((unit.to_owned(), 1)),

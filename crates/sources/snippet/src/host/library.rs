@@ -84,10 +84,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.so");
         std::fs::write(&path, b"code").unwrap();
-        let (one, other) = (in_new_pages(&path).unwrap(), in_new_pages(&path).unwrap());
-        assert_ne!(one.path(), other.path());
-        assert_eq!(std::fs::read(other.path()).unwrap(), b"code");
-        drop((one, other));
+        let (first_pages, second_pages) =
+            (in_new_pages(&path).unwrap(), in_new_pages(&path).unwrap());
+        assert_ne!(first_pages.path(), second_pages.path());
+        assert_eq!(std::fs::read(second_pages.path()).unwrap(), b"code");
+        drop((first_pages, second_pages));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(in_new_pages(&folder.path().join("missing.so")).is_err());
     }

@@ -89,15 +89,16 @@ pub fn memory_of(process: u32) -> u64 {
     clippy::unnecessary_fallible_conversions,
     reason = "the type depends on the processor"
 )]
-pub fn as_limit(most: u64) -> rlim_t {
-    rlim_t::try_from(most).unwrap_or(RLIM_INFINITY)
+pub fn as_limit(most_units: u64) -> rlim_t {
+    rlim_t::try_from(most_units).unwrap_or(RLIM_INFINITY)
 }
 
 /// Sets all limits for the rest of this process's life, which takes so many seconds at most.
 pub fn limit(most_seconds: u64) -> Result<(), String> {
-    let set = |resource, most: u64| {
+    let set = |resource, most_units: u64| {
         // The inherited limit may already be lower.
-        let most = getrlimit(resource).map_or(as_limit(most), |(_, hard)| as_limit(most).min(hard));
+        let most = getrlimit(resource)
+            .map_or(as_limit(most_units), |(_, hard)| as_limit(most_units).min(hard));
         setrlimit(resource, most, most).map_err(|e| format!("a limit could not be set: {e}"))
     };
     set(Resource::RLIMIT_AS, MOST_MEMORY_BYTES)?;

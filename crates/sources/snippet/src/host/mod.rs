@@ -93,9 +93,9 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
 
 /// Where the code runs.
 fn home_of(load: &Load) -> Result<Home, String> {
-    let found =
+    let home =
         Home::find(load.seating, load.cpu, load.seating.clock()).map_err(|e| e.to_string())?;
-    Ok(Home { is_asked: load.is_asked, ..found })
+    Ok(Home { is_asked: load.is_asked, ..home })
 }
 
 /// Runs some rows once.

@@ -25,11 +25,12 @@ fn full(architecture: &str, word: &str) -> Option<String> {
     }
 }
 
-/// The number behind a prefix, if it is from `least` to `most` and written without further digits.
-fn numbered(word: &str, prefix: &str, least: u32, most: u32) -> Option<u32> {
+/// The number behind a prefix, if it is from `least_number` to `most_number` and written without further digits.
+fn numbered(word: &str, prefix: &str, least_number: u32, most_number: u32) -> Option<u32> {
     let digits = word.strip_prefix(prefix)?;
     let number: u32 = digits.parse().ok()?;
-    ((least..=most).contains(&number) && number.to_string() == digits).then_some(number)
+    ((least_number..=most_number).contains(&number) && number.to_string() == digits)
+        .then_some(number)
 }
 
 fn aarch64(word: &str) -> Option<String> {
@@ -85,11 +86,11 @@ fn riscv64(word: &str) -> Option<String> {
         ("fa", 0, 7),
         ("x", 1, 1),
     ];
-    let known = ["ra", "fp"].contains(&word)
+    let is_known = ["ra", "fp"].contains(&word)
         || NAMED_REGISTERS
             .iter()
             .any(|(prefix, least, most)| numbered(word, prefix, *least, *most).is_some());
-    known.then(|| word.to_owned())
+    is_known.then(|| word.to_owned())
 }
 
 #[cfg(test)]

@@ -135,9 +135,9 @@ impl File {
 
     /// The function of a row with its copies; `None` if there is not one.
     pub fn inner(&self, row: usize) -> Option<&Function> {
-        let mut all =
+        let mut inner_functions =
             self.functions.iter().filter(|function| function.row == row && function.is_inner);
-        let (one, None) = (all.next()?, all.next()) else { return None };
+        let (one, None) = (inner_functions.next()?, inner_functions.next()) else { return None };
         Some(one)
     }
 

@@ -63,12 +63,12 @@ pub fn with_labels(line: &str, of: &mut dyn FnMut(&str) -> Option<String>) -> St
 
 /// The labels of the compiler that a line names.
 pub fn labels_in(line: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut found_labels = Vec::new();
     with_labels(line, &mut |label| {
-        found.push(label.to_owned());
+        found_labels.push(label.to_owned());
         None
     });
-    found
+    found_labels
 }
 
 /// Whether a line may be repeated: an instruction, a label of the compiler, a number as a label, or

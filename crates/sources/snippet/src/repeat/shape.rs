@@ -60,13 +60,13 @@ impl<'a> Shape<'a> {
 
     /// Whether no part names a label that a copy defines for itself.
     fn is_closed(&self, function: &Function) -> bool {
-        let all: HashSet<&str> =
+        let all_labels: HashSet<&str> =
             function.lines.iter().filter_map(|(_, line)| label(line)).collect();
         let outside = || self.before.iter().chain(&self.copies.last);
         let stay: HashSet<&str> = outside().filter_map(|line| label(line)).collect();
         let copies = self.copies.first.iter().chain(self.copies.turns.iter().flatten());
         let mut named = outside().chain(copies).flat_map(|line| labels_in(line));
-        named.all(|label| stay.contains(label.as_str()) || !all.contains(label.as_str()))
+        named.all(|label| stay.contains(label.as_str()) || !all_labels.contains(label.as_str()))
     }
 
     /// The function with so many copies, which begins at a multiple of `alignment`; `None` if there
@@ -145,14 +145,15 @@ impl<'a> Shape<'a> {
     /// Lines whose own labels are numbered, in which data stands for the labels of data, and which
     /// name no row.
     fn anonymous(&self, lines: &[String]) -> Vec<String> {
-        let mut known: Vec<String> = Vec::new();
+        let mut known_labels: Vec<String> = Vec::new();
         let mut of = |label: &str| {
             if let Some(data) = self.file.data_at(label) {
                 return Some(format!("{{{data}}}"));
             }
-            let at = known.iter().position(|known| known == label).unwrap_or(known.len());
-            if at == known.len() {
-                known.push(label.to_owned());
+            let at =
+                known_labels.iter().position(|known| known == label).unwrap_or(known_labels.len());
+            if at == known_labels.len() {
+                known_labels.push(label.to_owned());
             }
             Some(at.to_string())
         };
@@ -221,18 +222,18 @@ impl Copies {
                 && between.iter().skip(*period).zip(&between).all(|(one, other)| one == other)
         };
         let period = (1..=MOST_TURNS).find(is_period)?;
-        let found = Copies {
+        let all_copies = Copies {
             first: with_numbered_labels(first),
             turns: between[..period].to_vec(),
             last: last.clone(),
         };
-        found
+        all_copies
             .turns
             .iter()
             .flatten()
-            .chain(&found.first)
+            .chain(&all_copies.first)
             .all(|line| may_be_repeated(&line.replace(OWN_LABEL, ".L")))
-            .then_some(found)
+            .then_some(all_copies)
     }
 }
 

@@ -42,24 +42,25 @@ pub(super) fn compiled(
         let library = compile(&job_of_rows, &rows)?;
         Ok(Compiled { other_code: other_code(request, &rows, &library, pilots), rows, library })
     };
-    let mut made = of(in_blocks)?;
+    let mut compiled_rows = of(in_blocks)?;
     // Compilers give up on long functions: blocks are shorter.
-    if !in_blocks && !made.other_code.is_empty() {
-        made = of(true)?;
+    if !in_blocks && !compiled_rows.other_code.is_empty() {
+        compiled_rows = of(true)?;
     }
     // In long functions, code that takes references loads and stores what they refer to.
-    if !made.other_code.is_empty() {
+    if !compiled_rows.other_code.is_empty() {
         let in_memory = Request { in_memory: true, ..request.clone() };
-        let library = compile(&Job { request: &in_memory, repeated: None, ..*job }, &made.rows)?;
+        let library =
+            compile(&Job { request: &in_memory, repeated: None, ..*job }, &compiled_rows.rows)?;
         let bytes = |library: &Library| library.row_bytes.iter().sum::<u64>();
-        made = if bytes(&library) < bytes(&made.library) {
-            Compiled { library, other_code: Vec::new(), ..made }
+        compiled_rows = if bytes(&library) < bytes(&compiled_rows.library) {
+            Compiled { library, other_code: Vec::new(), ..compiled_rows }
         } else {
             // The files of the rows have the same names in both.
-            Compiled { library: compile(&job_of_rows, &made.rows)?, ..made }
+            Compiled { library: compile(&job_of_rows, &compiled_rows.rows)?, ..compiled_rows }
         };
     }
-    Ok(made)
+    Ok(compiled_rows)
 }
 
 /// A copy in long rows is other code than one in short rows if it is so many times longer, and by

@@ -57,7 +57,7 @@ pub struct MeasuredCode {
     /// are none.
     pub ruler: std::result::Result<Ruler, String>,
     /// Circumstances at the end.
-    pub ended: Ended,
+    pub ended_process: Ended,
     /// The code's output, if any.
     pub printed: Option<Printed>,
 }
@@ -131,13 +131,13 @@ fn measure_unexplained(
     };
     let (timed, walks) = walked(&job, host, &going, &piloted, copies, look)?;
     drop(folder);
-    let Timed { made, measured, ruler } = timed;
-    let Measured { table, ready, ended, printed, stopped, seated } = measured;
-    let run = Run::new(table, stopped, ended.rate.clone(), ended.stolen_ms);
+    let Timed { compiled_rows, measured, ruler } = timed;
+    let Measured { table, ready, ended_process, printed, stopped, seated } = measured;
+    let run = Run::new(table, stopped, ended_process.rate.clone(), ended_process.stolen_ms);
     let copy_bytes = (0..request.codes.len())
-        .map(|subject| copy_bytes(&made.rows, &made.library, subject))
+        .map(|subject| copy_bytes(&compiled_rows.rows, &compiled_rows.library, subject))
         .collect();
-    let (copies, other_code) = (std::mem::take(copies), made.other_code);
+    let (copies, other_code) = (std::mem::take(copies), compiled_rows.other_code);
     Ok(MeasuredCode {
         run,
         copies,
@@ -151,7 +151,7 @@ fn measure_unexplained(
         seated,
         ready,
         ruler,
-        ended,
+        ended_process,
     })
 }
 
@@ -191,7 +191,7 @@ fn walks(request: &Request, copies: &[Copy]) -> Vec<String> {
 
 /// A measurement behind its pilot.
 struct Timed {
-    made: Compiled,
+    compiled_rows: Compiled,
     measured: Measured,
     ruler: std::result::Result<Ruler, String>,
 }
@@ -205,14 +205,15 @@ fn timed(
 ) -> Result<Timed> {
     let Piloted { pilots, ruler, cpu, seated, .. } = piloted;
     let request = job.request;
-    let made = compiled(job, piloted, copies, ruler.is_ok() && seated.no_cycles().is_none())?;
+    let compiled_rows =
+        compiled(job, piloted, copies, ruler.is_ok() && seated.no_cycles().is_none())?;
     let work = Work {
         request,
         host,
-        rows: &made.rows,
-        library: &made.library,
+        rows: &compiled_rows.rows,
+        library: &compiled_rows.library,
         copies,
-        round: round_of(&made.rows, pilots),
+        round: round_of(&compiled_rows.rows, pilots),
     };
     // A process that is started anew makes its pools of threads for all CPUs.
     let in_time = |threads: Threads| Threads { late: false, ..threads };
@@ -226,7 +227,7 @@ fn timed(
             Err(late) => threads = Some(in_time(late)),
         }
     };
-    Ok(Timed { made, measured, ruler })
+    Ok(Timed { compiled_rows, measured, ruler })
 }
 
 /// What every attempt at a measurement has in common.
@@ -257,7 +258,7 @@ fn round_of(rows: &[RowSpec], pilots: &[Pilot]) -> Duration {
 struct Measured {
     table: Table,
     ready: Ready,
-    ended: Ended,
+    ended_process: Ended,
     printed: Option<Printed>,
     stopped: Stopping,
     seated: Seated,
@@ -311,7 +312,7 @@ fn rounds(
             let seated =
                 Seated { threads: seated.threads.or(threads), seating: request.seating, ..seated };
             let (ready, ended, printed) = placed.end()?;
-            Ok(Ok(Measured { table, ready, ended, printed, stopped, seated }))
+            Ok(Ok(Measured { table, ready, ended_process: ended, printed, stopped, seated }))
         }
     }
 }

@@ -107,8 +107,8 @@ pub(super) fn pilot(job: &Job, host: &HostProgram, copies: &mut Vec<Copy>) -> Re
     } else {
         Vec::new()
     };
-    let ended = child.end()?;
-    let ns = 1e9 / ended.rate.hz;
+    let ended_process = child.end()?;
+    let ns = 1e9 / ended_process.rate.hz;
     let (quantum_ns, assembled) = (quantum_ns(request, ns)?, request.language == Language::Asm);
     let pilot = |subject: usize| match copy_ticks(&rows, subject, &first, &times) {
         None => Pilot { copy_ns: 1.0, copy_bytes: 16.0, quantum_ns, assembled },
@@ -147,8 +147,11 @@ fn lengths_of_reference() -> Vec<u32> {
 /// these were not taken.
 fn copy_ticks(rows: &[RowSpec], subject: usize, first: &[f64], times: &[f64]) -> Option<f64> {
     let mine: Vec<usize> = (0..rows.len()).filter(|row| rows[*row].subject == subject).collect();
-    let [one, .., many] = *mine else { return None };
-    let by_rows = || (times[many] - times[one]) / f64::from(rows[many].bodies - rows[one].bodies);
+    let [one_copy, .., many_copies] = *mine else { return None };
+    let by_rows = || {
+        (times[many_copies] - times[one_copy])
+            / f64::from(rows[many_copies].bodies - rows[one_copy].bodies)
+    };
     Some(if times.is_empty() { first[subject] } else { by_rows() })
 }
 

@@ -60,11 +60,11 @@ fn clobbers(registers: &[String]) -> String {
             .and_then(|number| number.parse().ok())
             .is_some_and(|number: u32| number > 15)
     };
-    let one = |register: &String| match above_15(register) {
+    let clobber_of = |register: &String| match above_15(register) {
         true => format!(" HS_ABOVE_15(\"{register}\")"),
         false => format!(", \"{register}\""),
     };
-    registers.iter().map(one).collect()
+    registers.iter().map(clobber_of).collect()
 }
 
 /// The setup gives the registers their first values; it runs once at the start of each row and is
@@ -161,17 +161,18 @@ fn body(request: &Request, row: &RowSpec) -> Vec<String> {
 }
 
 fn block(text: &mut String, request: &Request, lines: &[String], row: Option<usize>) {
-    let own: Vec<String> = lines.iter().filter(|line| !line.starts_with('\0')).cloned().collect();
-    let (own, all) = (own.join("\n"), with_notes(request, lines, row).join("\n"));
+    let own_lines: Vec<String> =
+        lines.iter().filter(|line| !line.starts_with('\0')).cloned().collect();
+    let (own_text, whole_text) = (own_lines.join("\n"), with_notes(request, lines, row).join("\n"));
     // The first line shares its number with the directive, so that line numbers match the user's.
-    let wrapped = if is_intel(&own) {
-        format!(".intel_syntax noprefix; {all}\n.att_syntax prefix")
+    let wrapped = if is_intel(&own_text) {
+        format!(".intel_syntax noprefix; {whole_text}\n.att_syntax prefix")
     } else {
-        all.clone()
+        whole_text.clone()
     };
     let quoted: String = wrapped.lines().map(|line| format!("{}\\n\\t", quoted(line))).collect();
     let operands: Vec<String> = request.lets.iter().map(operand).collect();
-    let clobbers = clobbers(&registers(&own));
+    let clobbers = clobbers(&registers(&own_text));
     let _ = writeln!(
         text,
         "__asm__ volatile(\"{quoted}\" : {} : : \"memory\", \"cc\"{clobbers});",
@@ -216,14 +217,14 @@ pub fn checked(text: &mut String, request: &Request, folder: &Path) {
     }
     let parts =
         request.codes.iter().enumerate().map(|(at, code)| (super::code_name(at), code.clone()));
-    let others = [("--setup", &request.setup), ("--init", &request.init)];
-    let others = others
+    let other_parts = [("--setup", &request.setup), ("--init", &request.init)];
+    let other_parts = other_parts
         .into_iter()
         .filter_map(|(name, part)| part.clone().map(|part| (name.to_owned(), part)));
-    for (name, part) in others.chain(parts) {
-        for (line, one) in part.lines().enumerate() {
+    for (name, part) in other_parts.chain(parts) {
+        for (line, code_line) in part.lines().enumerate() {
             let _ = writeln!(text, "#line {} \"{folder}/{name}\"", line + 1);
-            block(text, request, &[one.to_owned()], None);
+            block(text, request, &[code_line.to_owned()], None);
         }
     }
     text.push_str("}\n");

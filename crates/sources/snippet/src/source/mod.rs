@@ -100,12 +100,12 @@ impl NoteId {
     /// The note of a number.
     #[cfg(any(target_arch = "x86_64", test))]
     pub fn from_number(number: u64) -> NoteId {
-        let (copy, what) = (number / Self::MOST_VARIABLES, number % Self::MOST_VARIABLES);
+        let (copy, variable) = (number / Self::MOST_VARIABLES, number % Self::MOST_VARIABLES);
         NoteId {
             row: (copy / 2 / Self::MOST_COPIES) as usize,
             copy: (copy / 2 % Self::MOST_COPIES) as usize,
             in_body: copy % 2 == 1,
-            what: what.checked_sub(1).map(|what| what as usize),
+            what: variable.checked_sub(1).map(|what| what as usize),
         }
     }
 }
@@ -155,7 +155,7 @@ pub fn rows(
 /// the alternative `first`. Alternatives of equal code so have the places of each other in memory.
 /// Rows without the code of an alternative are the last.
 pub fn in_turn(rows: &[RowSpec], alternatives: usize, first: usize) -> Vec<(usize, &RowSpec)> {
-    let mut all: Vec<(usize, &RowSpec)> = rows.iter().enumerate().collect();
+    let mut all_rows: Vec<(usize, &RowSpec)> = rows.iter().enumerate().collect();
     let turn = |row: &RowSpec| {
         if row.order == Order::FencedChain {
             alternatives
@@ -163,8 +163,8 @@ pub fn in_turn(rows: &[RowSpec], alternatives: usize, first: usize) -> Vec<(usiz
             (row.subject + alternatives - first) % alternatives
         }
     };
-    all.sort_by_key(|(_, row)| turn(row));
-    all
+    all_rows.sort_by_key(|(_, row)| turn(row));
+    all_rows
 }
 
 /// A source that contains each piece of the user's code once, under its own name, to get error

@@ -58,17 +58,17 @@ impl Walk<'_> {
         for register in [Register::RAX, Register::RDX, Register::ZMM0, Register::ZMM1] {
             state.registers.insert(register, Value::new(from.clone(), None));
         }
-        for (cell, held) in &mut state.cells {
+        for (cell, held_cell) in &mut state.cells {
             let address = &self.cells.get(*cell).address;
             let private = address.terms.iter().any(|(term, _)| self.cells.frames.contains(term))
                 && !self.cells.frame_leaks;
             let constant =
                 address.number().is_some_and(|address| self.image.is_constant(address as u64));
             if !private && !constant {
-                held.value.origins = doubted(&held.value.origins, Doubt::Call);
-                add_missing(&mut held.value.origins, &from);
-                held.value.number = None;
-                held.stored = true;
+                held_cell.value.origins = doubted(&held_cell.value.origins, Doubt::Call);
+                add_missing(&mut held_cell.value.origins, &from);
+                held_cell.value.number = None;
+                held_cell.stored = true;
             }
         }
     }
