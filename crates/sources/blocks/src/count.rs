@@ -70,9 +70,9 @@ impl<'a> Counter<'a> {
             }
         }
         for (block, times) in led_to.iter().enumerate().filter(|(_, times)| **times > 0) {
-            let ended = u64::from(cut.is_some_and(|cut| cut.from == block)).min(*times);
-            self.walk(block, times - ended, None, &mut counts);
-            self.walk(block, ended, cut.map(|cut| cut.until), &mut counts);
+            let ended_runs = u64::from(cut.is_some_and(|cut| cut.from == block)).min(*times);
+            self.walk(block, times - ended_runs, None, &mut counts);
+            self.walk(block, ended_runs, cut.map(|cut| cut.until), &mut counts);
         }
         Some(counts)
     }
@@ -115,7 +115,7 @@ mod tests {
 
     /// 0 -> loop 1 (if: 2 or 3) -> 4 -> back to 1 or out by 5.
     fn sample() -> Graph {
-        let mut all = graph(
+        let mut sample_graph = graph(
             6,
             &[
                 (0, Some(1)),
@@ -134,9 +134,9 @@ mod tests {
             (5, EdgeKind::Taken),
             (6, EdgeKind::Fallthrough),
         ] {
-            all.edges[at] = Edge { kind, ..all.edges[at] };
+            sample_graph.edges[at] = Edge { kind, ..sample_graph.edges[at] };
         }
-        all
+        sample_graph
     }
 
     #[test]

@@ -436,7 +436,7 @@ fn runs(measured: &MeasuredFunction, count: impl Fn(&crate::graph::Counts) -> u6
 }
 
 fn block_list(measured: &MeasuredFunction) -> Vec<BlockJson> {
-    let all: f64 = runs(measured, |counts| counts.blocks.iter().sum());
+    let all_runs: f64 = runs(measured, |counts| counts.blocks.iter().sum());
     let block = |(at, block): (usize, &crate::graph::Block)| {
         let runs = runs(measured, |counts| counts.blocks[at]);
         BlockJson {
@@ -449,7 +449,7 @@ fn block_list(measured: &MeasuredFunction) -> Vec<BlockJson> {
             last_line: block.source.as_ref().map(|source| source.last_line),
             calls: block.calls.clone(),
             runs,
-            count_share: finite(runs / all),
+            count_share: finite(runs / all_runs),
             instruction_share: finite(measured.block_instruction_share(at)),
             code: block.code.iter().map(step).collect(),
             hottest: block

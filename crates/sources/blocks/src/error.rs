@@ -69,8 +69,8 @@ pub enum Error {
 
 impl Error {
     /// The error of a failed step.
-    pub fn system(what: &str, reason: impl std::fmt::Display) -> Error {
-        Error::System { what: what.to_owned(), reason: reason.to_string() }
+    pub fn system(action: &str, reason: impl std::fmt::Display) -> Error {
+        Error::System { what: action.to_owned(), reason: reason.to_string() }
     }
 
     /// The failure of a step as an end before it.

@@ -132,9 +132,9 @@ impl Graph {
                 }
             }
         }
-        for found in &mut loops {
-            found.blocks.sort_unstable();
-            found.blocks.dedup();
+        for found_loop in &mut loops {
+            found_loop.blocks.sort_unstable();
+            found_loop.blocks.dedup();
         }
         loops.sort_by_key(|found| std::cmp::Reverse(found.blocks.len()));
         loops
@@ -157,8 +157,8 @@ impl Graph {
     /// blocks.
     fn dominators(&self) -> Vec<Vec<bool>> {
         let count = self.blocks.len();
-        let mut all = vec![vec![true; count]; count];
-        all[self.entry] = (0..count).map(|at| at == self.entry).collect();
+        let mut all_dominators = vec![vec![true; count]; count];
+        all_dominators[self.entry] = (0..count).map(|at| at == self.entry).collect();
         let mut changed = true;
         while changed {
             changed = false;
@@ -167,14 +167,16 @@ impl Graph {
                     self.edges.iter().filter(|edge| edge.to == Some(block)).map(|edge| edge.from);
                 let mut next = vec![true; count];
                 before.for_each(|from| {
-                    next.iter_mut().zip(&all[from]).for_each(|(mark, other)| *mark &= other)
+                    next.iter_mut()
+                        .zip(&all_dominators[from])
+                        .for_each(|(mark, other)| *mark &= other)
                 });
                 next[block] = true;
-                changed |= next != all[block];
-                all[block] = next;
+                changed |= next != all_dominators[block];
+                all_dominators[block] = next;
             }
         }
-        all
+        all_dominators
     }
 }
 

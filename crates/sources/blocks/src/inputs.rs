@@ -47,9 +47,9 @@ pub fn read(source: impl BufRead) -> Result<Vec<Input>> {
                 MOST_BYTES >> 20
             )));
         }
-        let given = line.trim_ascii();
-        if !given.is_empty() && !given.starts_with(b"#") {
-            inputs.push(one(given, number)?);
+        let given_words = line.trim_ascii();
+        if !given_words.is_empty() && !given_words.starts_with(b"#") {
+            inputs.push(one(given_words, number)?);
         }
         if inputs.len() > MOST_INPUTS {
             return Err(Error::BadRequest(format!(
@@ -117,17 +117,17 @@ mod tests {
 
     #[test]
     fn lines_are_split_as_a_shell_would() {
-        let all = read(&b"# comment\n1 'two words' < in.txt\r\n\n  3 <other\n--\n"[..]).unwrap();
-        assert_eq!(all.len(), 3);
+        let inputs = read(&b"# comment\n1 'two words' < in.txt\r\n\n  3 <other\n--\n"[..]).unwrap();
+        assert_eq!(inputs.len(), 3);
         assert_eq!(
-            (all[0].arguments.clone(), all[0].stdin.clone()),
+            (inputs[0].arguments.clone(), inputs[0].stdin.clone()),
             (vec!["1".into(), "two words".into()], Some("in.txt".into()))
         );
         assert_eq!(
-            (all[1].arguments.clone(), all[1].stdin.clone()),
+            (inputs[1].arguments.clone(), inputs[1].stdin.clone()),
             (vec!["3".into()], Some("other".into()))
         );
-        assert!(all[2].arguments.is_empty());
+        assert!(inputs[2].arguments.is_empty());
     }
 
     #[test]
@@ -141,12 +141,12 @@ mod tests {
     #[test]
     fn arguments_may_be_any_bytes() {
         use std::os::unix::ffi::OsStrExt;
-        let all = read(&b"1\n\xff\xfe '\x80 x'\n"[..]).unwrap();
+        let inputs = read(&b"1\n\xff\xfe '\x80 x'\n"[..]).unwrap();
         assert_eq!(
-            (all[1].arguments[0].as_bytes(), all[1].arguments[1].as_bytes()),
+            (inputs[1].arguments[0].as_bytes(), inputs[1].arguments[1].as_bytes()),
             (&b"\xff\xfe"[..], &b"\x80 x"[..])
         );
-        assert!(all[1].text.contains('\u{fffd}'));
+        assert!(inputs[1].text.contains('\u{fffd}'));
         assert!(error(b"1\n'\xff").contains("input line 2"));
     }
 

@@ -213,10 +213,10 @@ impl MeasuredFunction {
                 .map(|(n, one)| *n as f64 * f64::from(one.instructions))
                 .sum::<f64>()
         };
-        let all: f64 = whole().map(of_row).sum();
-        let own: f64 =
+        let all_instructions: f64 = whole().map(of_row).sum();
+        let own_instructions: f64 =
             runs_in_whole_calls(&self.rows, runs) * f64::from(blocks[block].instructions);
-        if all > 0.0 { own / all } else { 0.0 }
+        if all_instructions > 0.0 { own_instructions / all_instructions } else { 0.0 }
     }
 
     /// Core cycles of a tick, where both clocks are known.

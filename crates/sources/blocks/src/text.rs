@@ -75,11 +75,11 @@ pub fn explain(measured: &MeasuredFunction, style: &Style) -> String {
 }
 
 /// What is said of the source files but the first.
-fn other_files(others: &[&str]) -> String {
+fn other_files(other_names: &[&str]) -> String {
     const NAMED_BLOCKS: usize = 5;
-    let names: Vec<&str> = others.iter().take(NAMED_BLOCKS).map(|file| base(file)).collect();
-    let more = if others.len() > NAMED_BLOCKS {
-        format!(" and {} more", others.len() - NAMED_BLOCKS)
+    let names: Vec<&str> = other_names.iter().take(NAMED_BLOCKS).map(|file| base(file)).collect();
+    let more = if other_names.len() > NAMED_BLOCKS {
+        format!(" and {} more", other_names.len() - NAMED_BLOCKS)
     } else {
         String::new()
     };
@@ -109,14 +109,14 @@ fn head(page: &mut Page, listing: &Listing) {
         page.item("source", &format!("{main}{}", other_files(others)), Tone::Quiet);
     }
     if let Some(from) = &measured.from {
-        let what = match measured.parts {
+        let procedure = match measured.parts {
             true => {
                 "parts of calls begin at this place, evenly over the calls; whole calls are timed \
                  beside them"
             }
             false => "each call is begun at this place, and what comes before is not timed",
         };
-        page.item("from", &format!("{}: {what}", clean(from)), Tone::Quiet);
+        page.item("from", &format!("{}: {procedure}", clean(from)), Tone::Quiet);
     }
     let partial = measured.rows.iter().filter(|row| !row.is_whole()).count();
     let ended_early =
@@ -144,10 +144,10 @@ fn many(number: usize, thing: &str) -> String {
 
 /// Findings that make the numbers untrusted come before any number.
 fn distrust(page: &mut Page, measured: &MeasuredFunction) {
-    let all: Vec<Finding> = measured.analysis.findings.clone();
-    if all.iter().any(|finding| finding.severity == Severity::Untrusted) {
+    let all_findings: Vec<Finding> = measured.analysis.findings.clone();
+    if all_findings.iter().any(|finding| finding.severity == Severity::Untrusted) {
         page.line("  NOT TO BE TRUSTED", Tone::Alarm);
-        findings(page, &all, Severity::Untrusted);
+        findings(page, &all_findings, Severity::Untrusted);
         page.gap();
     }
 }
@@ -199,14 +199,14 @@ fn groups(measured: &MeasuredFunction) -> HashMap<&str, usize> {
 /// The combination with equal counts in one bracket: `(B1 B4 overhead) + 2 B3`.
 fn grouped(parts: &[(String, f64)], groups: &HashMap<&str, usize>) -> String {
     let mut terms: Vec<(Vec<&str>, f64)> = Vec::new();
-    let mut known: HashMap<(usize, u64), usize> = HashMap::new();
+    let mut known_groups: HashMap<(usize, u64), usize> = HashMap::new();
     for (name, coefficient) in parts {
         let coefficient = rounded(*coefficient);
         let key = groups.get(name.as_str()).map(|group| (*group, coefficient.to_bits()));
-        match key.and_then(|key| known.get(&key)) {
+        match key.and_then(|key| known_groups.get(&key)) {
             Some(at) => terms[*at].0.push(name),
             None => {
-                key.map(|key| known.insert(key, terms.len()));
+                key.map(|key| known_groups.insert(key, terms.len()));
                 terms.push((vec![name], coefficient));
             }
         }
@@ -252,7 +252,7 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
     }
     page.gap();
     page.line("time of one trip through each loop (without inner loops):", Tone::Quiet);
-    let most = analysis
+    let most_time = analysis
         .regions
         .iter()
         .map(|region| region.time.time.ticks.value * region.trips)
@@ -264,7 +264,7 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
             .as_ref()
             .map(|source| format!(", line {}", source.line))
             .unwrap_or_default();
-        let tone = if region.time.time.ticks.value * region.trips == most {
+        let tone = if region.time.time.ticks.value * region.trips == most_time {
             Tone::Strong
         } else {
             Tone::Plain
@@ -352,7 +352,7 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
     page.item("model", &format!("{text}; {rank} of {unknowns} unknowns can be separated"), tone);
     let needs = &analysis.undetermined;
     if !needs.is_empty() {
-        let what = if analysis.unknowns == Unknowns::Edges {
+        let advice = if analysis.unknowns == Unknowns::Edges {
             "so edges are the unknowns"
         } else {
             "--unknowns edges tells them apart"
@@ -360,7 +360,7 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
         let named = cut(&needs.join(", "), 60).to_owned();
         page.item(
             "edges",
-            &format!("counts of blocks do not tell how often these were taken: {named}; {what}"),
+            &format!("counts of blocks do not tell how often these were taken: {named}; {advice}"),
             Tone::Plain,
         );
     }
@@ -462,15 +462,18 @@ fn model(quality: &Quality) -> (String, Tone) {
 
 /// What is missing; blocks that always run together are one item.
 fn missing(page: &mut Page, measured: &MeasuredFunction) {
-    let all = messages_and_remedies(&measured.missing);
-    for (at, (message, remedy)) in all.iter().take(MOST_MISSING).enumerate() {
+    let messages = messages_and_remedies(&measured.missing);
+    for (at, (message, remedy)) in messages.iter().take(MOST_MISSING).enumerate() {
         page.item(if at == 0 { "missing" } else { "" }, &cut(message, MOST_NAMES), Tone::Warning);
         if !remedy.is_empty() {
             page.marked("-> ", &cut(remedy, MOST_NAMES));
         }
     }
-    if all.len() > MOST_MISSING {
-        page.marked("", &format!("and {} more, in the JSON document", all.len() - MOST_MISSING));
+    if messages.len() > MOST_MISSING {
+        page.marked(
+            "",
+            &format!("and {} more, in the JSON document", messages.len() - MOST_MISSING),
+        );
     }
     for skipped in measured.skipped.iter().take(MOST_SKIPPED) {
         page.item(
@@ -491,8 +494,8 @@ fn missing(page: &mut Page, measured: &MeasuredFunction) {
 }
 
 /// Messages and remedies: all groups of blocks that run equally often are one.
-fn messages_and_remedies(all: &[Missing]) -> Vec<(String, String)> {
-    let together: Vec<&Vec<usize>> = all
+fn messages_and_remedies(all_missing: &[Missing]) -> Vec<(String, String)> {
+    let together: Vec<&Vec<usize>> = all_missing
         .iter()
         .filter_map(|missing| {
             if let Missing::Inseparable { blocks, once: false } = missing {
@@ -504,7 +507,7 @@ fn messages_and_remedies(all: &[Missing]) -> Vec<(String, String)> {
         .collect();
     let mut said = Vec::new();
     let mut is_first = true;
-    for missing in all {
+    for missing in all_missing {
         if !matches!(missing, Missing::Inseparable { once: false, .. }) {
             said.push((missing.message(), missing.remedy()));
         } else if std::mem::take(&mut is_first) {
@@ -525,9 +528,9 @@ fn messages_and_remedies(all: &[Missing]) -> Vec<(String, String)> {
 }
 
 fn doubts(page: &mut Page, measured: &MeasuredFunction) {
-    let all: Vec<Finding> = measured.analysis.findings.clone();
+    let all_findings: Vec<Finding> = measured.analysis.findings.clone();
     for severity in [Severity::Warning, Severity::Note] {
-        findings(page, &all, severity);
+        findings(page, &all_findings, severity);
     }
 }
 

@@ -27,16 +27,16 @@ pub struct Line {
 /// The lines of a function, those with the largest share first.
 pub fn by_line(graph: &Graph, rows: &[CountRow], analysis: &Analysis) -> Vec<Line> {
     let runs = block_runs(graph, rows);
-    let all: f64 = graph
+    let all_instructions: f64 = graph
         .blocks
         .iter()
         .zip(&runs)
         .map(|(block, runs)| runs * f64::from(block.instructions))
         .sum();
-    let mut known: BTreeMap<&At, Vec<(usize, u32)>> = BTreeMap::new();
+    let mut blocks_of_places: BTreeMap<&At, Vec<(usize, u32)>> = BTreeMap::new();
     for (at, block) in graph.blocks.iter().enumerate() {
         for place in block.code.iter().filter_map(|step| step.place.as_ref()) {
-            let blocks = known.entry(place).or_default();
+            let blocks = blocks_of_places.entry(place).or_default();
             match blocks.last_mut().filter(|(last, _)| *last == at) {
                 Some((_, number)) => *number += 1,
                 None => blocks.push((at, 1)),
@@ -47,15 +47,20 @@ pub fn by_line(graph: &Graph, rows: &[CountRow], analysis: &Analysis) -> Vec<Lin
         let ran: Vec<usize> =
             blocks.iter().map(|(block, _)| *block).filter(|block| runs[*block] > 0.0).collect();
         let is_whole = ran.iter().all(|block| is_of(graph, *block, at));
-        let own: f64 = blocks.iter().map(|(block, number)| runs[*block] * f64::from(*number)).sum();
+        let own_instructions: f64 =
+            blocks.iter().map(|(block, number)| runs[*block] * f64::from(*number)).sum();
         Line {
             at: at.clone(),
             instructions: blocks.iter().map(|(_, number)| number).sum(),
-            instruction_share: if all > 0.0 { own / all } else { 0.0 },
+            instruction_share: if all_instructions > 0.0 {
+                own_instructions / all_instructions
+            } else {
+                0.0
+            },
             time: if is_whole && !ran.is_empty() { time(graph, analysis, &ran) } else { None },
         }
     };
-    let mut lines: Vec<Line> = known.into_iter().map(line).collect();
+    let mut lines: Vec<Line> = blocks_of_places.into_iter().map(line).collect();
     let share =
         |line: &Line| line.time.as_ref().map_or(line.instruction_share, |(_, share)| *share);
     lines.sort_by(|a, b| share(b).total_cmp(&share(a)));
@@ -112,11 +117,11 @@ fn total(analysis: &Analysis, components: &[usize]) -> Time {
             .map_or(1.0, |lead| analysis.totals[lead] / analysis.calls.max(1) as f64);
         (&analysis.series().components[*at].time, runs)
     };
-    let all: Vec<(&Time, f64)> = components.iter().map(each).collect();
-    let level = all[0].0.ticks.level;
+    let all_times: Vec<(&Time, f64)> = components.iter().map(each).collect();
+    let level = all_times[0].0.ticks.level;
     let sum = |of: &dyn Fn(&Time) -> Option<Estimate>| -> Option<Estimate> {
         let (mut value, mut half) = (0.0, 0.0);
-        for (time, runs) in &all {
+        for (time, runs) in &all_times {
             let one = of(time)?;
             (value, half) = (value + runs * one.value, half + runs * one.half_width());
         }
@@ -129,7 +134,7 @@ fn total(analysis: &Analysis, components: &[usize]) -> Time {
             spread: Spread::Bound(estimate.half_width()),
         }],
     };
-    let bound = match all[..] {
+    let bound = match all_times[..] {
         [(Time { bound: Some(bound), .. }, runs)] => Some(Bound {
             shown: bound.shown * runs,
             cycles: bound.cycles.map(|cycles| cycles * runs),
@@ -137,7 +142,7 @@ fn total(analysis: &Analysis, components: &[usize]) -> Time {
         _ => None,
     };
     Time {
-        ticks: sum(&|time| Some(time.ticks)).unwrap_or(all[0].0.ticks),
+        ticks: sum(&|time| Some(time.ticks)).unwrap_or(all_times[0].0.ticks),
         ns: sum(&|time| time.ns.as_ref().map(|ns| ns.estimate(level))).map(uncertain),
         cycles: sum(&|time| time.cycles.as_ref().map(|cycles| cycles.estimate(level)))
             .map(uncertain),

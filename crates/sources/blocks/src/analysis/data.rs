@@ -37,11 +37,11 @@ pub fn depends_on_data(
     };
     let blocks: Vec<String> = (0..graph.blocks.len()).filter(suspected).map(named).collect();
     let severity = if departure > WARNING { Severity::Warning } else { Severity::Note };
-    let found = departure > NOTE && !blocks.is_empty();
+    let is_found = departure > NOTE && !blocks.is_empty();
     let kind = BlocksFinding::DependsOnData {
         blocks,
         departure_percent: 100.0 * departure,
         lack_of_fit_f: lack.f,
     };
-    found.then(|| Finding::new(severity, kind))
+    is_found.then(|| Finding::new(severity, kind))
 }

@@ -152,7 +152,7 @@ fn missing_in_calls(graph: &Graph, rows: &[CountRow], structure: &Structure) -> 
     let ran: Vec<bool> = (0..graph.blocks.len())
         .map(|at| rows.iter().any(|row| row.counts.blocks[at] > 0))
         .collect();
-    let mut all = not_reached(graph, &ran);
+    let mut all_missing = not_reached(graph, &ran);
     let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
     for block in (0..ran.len()).filter(|at| ran[*at]) {
         groups
@@ -162,10 +162,10 @@ fn missing_in_calls(graph: &Graph, rows: &[CountRow], structure: &Structure) -> 
     }
     let constant = |counts: &[u64]| counts.iter().all(|count| *count == 1);
     for (counts, group) in &groups {
-        all.extend(missing_within(group, constant(counts), structure));
+        all_missing.extend(missing_within(group, constant(counts), structure));
     }
-    all.extend(not_varied(graph, rows, structure));
-    all
+    all_missing.extend(not_varied(graph, rows, structure));
+    all_missing
 }
 
 /// What parts of calls leave undetermined: they are ended wherever they come to, so only other
@@ -173,7 +173,7 @@ fn missing_in_calls(graph: &Graph, rows: &[CountRow], structure: &Structure) -> 
 fn missing_in_parts(graph: &Graph, rows: &[CountRow]) -> Vec<Missing> {
     let ran = |at: usize| rows.iter().any(|row| row.counts.blocks[at] > 0);
     let parts: Vec<&CountRow> = rows.iter().filter(|row| !row.is_whole()).collect();
-    let mut all = not_reached(graph, &(0..graph.blocks.len()).map(ran).collect::<Vec<_>>());
+    let mut all_missing = not_reached(graph, &(0..graph.blocks.len()).map(ran).collect::<Vec<_>>());
     let mut by_counts: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
     for block in (0..graph.blocks.len()).filter(|at| ran(*at)) {
         by_counts
@@ -181,12 +181,13 @@ fn missing_in_parts(graph: &Graph, rows: &[CountRow]) -> Vec<Missing> {
             .or_default()
             .push(block);
     }
-    all.extend(by_counts.remove(&vec![0; parts.len()]).map(|blocks| Missing::InNoPart { blocks }));
+    all_missing
+        .extend(by_counts.remove(&vec![0; parts.len()]).map(|blocks| Missing::InNoPart { blocks }));
     let mut groups: Vec<Vec<usize>> =
         by_counts.into_values().filter(|blocks| blocks.len() > 1).collect();
     groups.sort();
-    all.extend((!groups.is_empty()).then_some(Missing::EqualInParts { groups }));
-    all
+    all_missing.extend((!groups.is_empty()).then_some(Missing::EqualInParts { groups }));
+    all_missing
 }
 
 /// Blocks that did not run; those to which the same blocks lead are grouped.
@@ -208,15 +209,15 @@ fn not_reached(graph: &Graph, ran: &[bool]) -> Vec<Missing> {
 
 /// Blocks to which known edges lead from where calls begin.
 fn behind(graph: &Graph) -> Vec<bool> {
-    let (mut known, mut open) = (vec![false; graph.blocks.len()], vec![graph.entry]);
+    let (mut known_blocks, mut open) = (vec![false; graph.blocks.len()], vec![graph.entry]);
     while let Some(block) = open.pop() {
-        if !std::mem::replace(&mut known[block], true) {
+        if !std::mem::replace(&mut known_blocks[block], true) {
             open.extend(
                 graph.edges.iter().filter(|edge| edge.from == block).filter_map(|edge| edge.to),
             );
         }
     }
-    known
+    known_blocks
 }
 
 /// Splits a group of blocks into parts that no input can separate and parts that an input could.
@@ -228,17 +229,18 @@ fn missing_within(group: &[usize], once: bool, structure: &Structure) -> Vec<Mis
             None => parts.push(vec![*block]),
         }
     }
-    let mut all = Vec::new();
+    let mut all_missing = Vec::new();
     for part in &parts {
         let with_overhead = once && structure.always_once(part[0]);
         if part.len() > 1 {
-            all.push(Missing::Inseparable { blocks: part.clone(), once: with_overhead });
+            all_missing.push(Missing::Inseparable { blocks: part.clone(), once: with_overhead });
         }
     }
     if parts.len() > 1 {
-        all.push(Missing::NotSeparated { blocks: parts.iter().map(|part| part[0]).collect() });
+        all_missing
+            .push(Missing::NotSeparated { blocks: parts.iter().map(|part| part[0]).collect() });
     }
-    all
+    all_missing
 }
 
 fn not_varied(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Option<Missing> {
@@ -249,18 +251,18 @@ fn not_varied(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Option
         .collect();
     let rank = exact_rank(&whole).pivots.len();
     let came_by = |from: usize| rows.iter().any(|row| row.counts.blocks[from] > 0);
-    let taken = |at: usize| rows.iter().any(|row| row.counts.edges[at] > 0);
+    let is_taken = |at: usize| rows.iter().any(|row| row.counts.edges[at] > 0);
     let not_taken: Vec<&Edge> = graph
         .edges
         .iter()
         .enumerate()
-        .filter(|(at, edge)| came_by(edge.from) && !taken(*at))
+        .filter(|(at, edge)| came_by(edge.from) && !is_taken(*at))
         .map(|(_, edge)| edge)
         .collect();
     // An edge to an unreached block is reported with the block.
-    let known = |edge: &&&Edge| edge.to.is_none_or(came_by);
+    let is_known = |edge: &&&Edge| edge.to.is_none_or(came_by);
     let edges: Vec<String> =
-        not_taken.iter().filter(known).take(6).map(|edge| graph.edge_name(edge)).collect();
+        not_taken.iter().filter(is_known).take(6).map(|edge| graph.edge_name(edge)).collect();
     let is_said = edges.is_empty() && !not_taken.is_empty();
     (rank < structure.rank && !is_said).then_some(Missing::NotVaried {
         rank,
@@ -287,24 +289,35 @@ mod tests {
         // 0 -> 1 | 2; both -> 3 -> out
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
         let structure = Structure::from_graph(&graph);
-        let all = missing_in_calls(&graph, &[row(&graph, &[1, 1, 0, 1])], &structure);
-        assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![0] }), "{all:?}");
-        assert!(all.contains(&Missing::Inseparable { blocks: vec![0, 3], once: true }), "{all:?}");
-        assert!(all.contains(&Missing::NotSeparated { blocks: vec![0, 1] }), "{all:?}");
+        let all_missing = missing_in_calls(&graph, &[row(&graph, &[1, 1, 0, 1])], &structure);
         assert!(
-            all.iter()
+            all_missing.contains(&Missing::NotReached { blocks: vec![2], from: vec![0] }),
+            "{all_missing:?}"
+        );
+        assert!(
+            all_missing.contains(&Missing::Inseparable { blocks: vec![0, 3], once: true }),
+            "{all_missing:?}"
+        );
+        assert!(
+            all_missing.contains(&Missing::NotSeparated { blocks: vec![0, 1] }),
+            "{all_missing:?}"
+        );
+        assert!(
+            all_missing
+                .iter()
                 .any(|missing| matches!(missing, Missing::NotVaried { rank: 1, possible: 2, .. })),
-            "{all:?}"
+            "{all_missing:?}"
         );
         // Both arms are taken: only the common blocks stay together.
-        let all = missing_in_calls(
+        let all_missing = missing_in_calls(
             &graph,
             &[row(&graph, &[1, 1, 0, 1]), row(&graph, &[1, 0, 1, 1])],
             &structure,
         );
-        assert_eq!(all, [Missing::Inseparable { blocks: vec![0, 3], once: true }]);
+        assert_eq!(all_missing, [Missing::Inseparable { blocks: vec![0, 3], once: true }]);
         assert!(
-            all[0].remedy().contains("--until B4") && all[0].remedy().contains("--until merged")
+            all_missing[0].remedy().contains("--until B4")
+                && all_missing[0].remedy().contains("--until merged")
         );
     }
 
@@ -312,10 +325,16 @@ mod tests {
     fn blocks_before_the_place_where_calls_begin_are_not_missing() {
         let mut graph = graph(3, &[(0, Some(1)), (1, Some(2)), (1, Some(1)), (2, None)]);
         graph.entry = 1;
-        let all =
+        let all_missing =
             missing_in_calls(&graph, &[row(&graph, &[0, 2, 0])], &Structure::from_graph(&graph));
-        assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![1] }), "{all:?}");
-        assert!(!all.iter().any(|missing| missing.message().contains("B1")), "{all:?}");
+        assert!(
+            all_missing.contains(&Missing::NotReached { blocks: vec![2], from: vec![1] }),
+            "{all_missing:?}"
+        );
+        assert!(
+            !all_missing.iter().any(|missing| missing.message().contains("B1")),
+            "{all_missing:?}"
+        );
     }
 
     #[test]
@@ -323,10 +342,15 @@ mod tests {
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
         let mut only = row(&graph, &[1, 1, 0, 1]);
         only.counts.edges = vec![1, 0, 1, 0, 1];
-        let all = missing_in_calls(&graph, &[only], &Structure::from_graph(&graph));
-        assert!(!all.iter().any(|missing| matches!(missing, Missing::NotVaried { .. })), "{all:?}");
-        let not_separated =
-            all.iter().find(|missing| matches!(missing, Missing::NotSeparated { .. })).unwrap();
+        let all_missing = missing_in_calls(&graph, &[only], &Structure::from_graph(&graph));
+        assert!(
+            !all_missing.iter().any(|missing| matches!(missing, Missing::NotVaried { .. })),
+            "{all_missing:?}"
+        );
+        let not_separated = all_missing
+            .iter()
+            .find(|missing| matches!(missing, Missing::NotSeparated { .. }))
+            .unwrap();
         assert_eq!(not_separated.message(), "B2 ran as often as B1 in all inputs");
     }
 
@@ -343,18 +367,18 @@ mod tests {
             part(&[0, 1, 1, 1, 0], 1),
             part(&[0, 2, 2, 1, 0], 3),
         ];
-        let all = missing_in_parts(&graph, &rows);
+        let all_missing = missing_in_parts(&graph, &rows);
         assert_eq!(
-            all,
+            all_missing,
             [
                 Missing::InNoPart { blocks: vec![0, 4] },
                 Missing::EqualInParts { groups: vec![vec![1, 2]] }
             ]
         );
         assert_eq!(
-            all.iter().map(Missing::message).collect::<Vec<_>>(),
+            all_missing.iter().map(Missing::message).collect::<Vec<_>>(),
             ["in no part of the calls: B1, B5", "run equally often in every part: B2 B3"]
         );
-        assert!(all.iter().all(|missing| !missing.remedy().contains("--until")));
+        assert!(all_missing.iter().all(|missing| !missing.remedy().contains("--until")));
     }
 }

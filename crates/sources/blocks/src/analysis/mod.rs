@@ -213,15 +213,17 @@ impl Analysis {
     /// How often a component ran whose parts are told together, in the mean of those that are in no
     /// other one: they come with a run of the first part about that often, not exactly.
     fn runs_together(&self, component: usize) -> Option<f64> {
-        let all = &self.series().solution.components;
-        let others = |name: &str| {
-            all.iter()
+        let all_components = &self.series().solution.components;
+        let is_in_others = |name: &str| {
+            all_components
+                .iter()
                 .enumerate()
                 .any(|(at, other)| at != component && other.parts.iter().any(|part| part.0 == name))
         };
-        let own = || all[component].parts.iter().filter(|(name, _)| !others(name));
-        let (runs, times): (f64, f64) =
-            own().fold((0.0, 0.0), |sum, (name, times)| (sum.0 + self.runs(name), sum.1 + times));
+        let own_parts =
+            || all_components[component].parts.iter().filter(|(name, _)| !is_in_others(name));
+        let (runs, times): (f64, f64) = own_parts()
+            .fold((0.0, 0.0), |sum, (name, times)| (sum.0 + self.runs(name), sum.1 + times));
         (self.told_together && times > 0.0).then(|| runs / times)
     }
 
@@ -348,10 +350,10 @@ fn without_page_chain(result: &mut SeriesResult) -> (usize, usize) {
         .iter()
         .map(|component| component.parts.iter().any(|(name, _)| !is_of_page(name)))
         .collect();
-    let mut kept = is_kept.iter();
-    solution.components.retain(|_| *kept.next().unwrap_or(&true));
-    let mut kept = is_kept.iter();
-    result.components.retain(|_| *kept.next().unwrap_or(&true));
+    let mut is_kept_next = is_kept.iter();
+    solution.components.retain(|_| *is_kept_next.next().unwrap_or(&true));
+    let mut is_kept_next = is_kept.iter();
+    result.components.retain(|_| *is_kept_next.next().unwrap_or(&true));
     // A column of the page that depends on others is no pivot.
     let told_apart = solution
         .rank
@@ -486,14 +488,14 @@ fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
         code::NEGATIVE,
     ];
     let shown_elsewhere = |finding: &&Finding| SHOWN_ELSEWHERE.contains(&finding.code.as_ref());
-    let mut all: Vec<Finding> = result
+    let mut all_findings: Vec<Finding> = result
         .findings
         .iter()
         .filter(|finding| !shown_elsewhere(finding))
         .cloned()
         .map(with_lenient_control)
         .collect();
-    for finding in all.iter_mut().filter(|finding| finding.is(code::NOT_CHECKED)) {
+    for finding in all_findings.iter_mut().filter(|finding| finding.is(code::NOT_CHECKED)) {
         finding.severity =
             if quality.carried.is_none() { Severity::Untrusted } else { finding.severity };
     }
@@ -503,10 +505,10 @@ fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
             explained_percent: percent(quality.explained),
             departure_percent: percent(quality.departure),
         };
-        all.push(Finding::new(Severity::Untrusted, kind));
+        all_findings.push(Finding::new(Severity::Untrusted, kind));
     }
-    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    all
+    all_findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    all_findings
 }
 
 /// Reduces the severity of a control chain error that is smaller than the accuracy expected of a

@@ -27,19 +27,21 @@ struct Negative {
 /// A finding if parts are surely negative: untrusted if they make up a good part of a call, since
 /// other times are then too large by as much; else with the severity of their size.
 pub fn negative(analysis: &Analysis) -> Option<Finding> {
-    let all = surely_negative(analysis);
-    let worst = all.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
-    let share: f64 = all.iter().map(|one| one.share).sum();
+    let all_negative = surely_negative(analysis);
+    let worst = all_negative.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
+    let share: f64 = all_negative.iter().map(|one| one.share).sum();
     let explained = share <= MOST_OVERLAP
-        && all
+        && all_negative
             .iter()
             .all(|one| is_share_unknown(&analysis.series().solution.components[one.component]));
     if share > WRONG_SHARE && !explained {
         return Some(worst_of(analysis, worst.component));
     }
     let severity = if share > DOUBTFUL_SHARE { Severity::Warning } else { Severity::Note };
-    let parts =
-        all.iter().map(|one| analysis.series().components[one.component].name.clone()).collect();
+    let parts = all_negative
+        .iter()
+        .map(|one| analysis.series().components[one.component].name.clone())
+        .collect();
     Some(Finding::new(
         severity,
         BlocksFinding::NegativeParts { parts, share_percent: 100.0 * share },
@@ -81,14 +83,14 @@ pub fn is_beyond_noise(part: &Component, level: f64) -> bool {
 fn surely_negative(analysis: &Analysis) -> Vec<Negative> {
     let components = &analysis.series().solution.components;
     let parts = components.iter().filter(|part| !part.is_difference()).count();
-    let found = |(component, part): (usize, &Component)| {
+    let negative_part = |(component, part): (usize, &Component)| {
         let level = family_level(part.ticks.level, parts);
         let share = analysis.size(component);
         let is_negative = as_solved(part).estimate(level).high < 0.0
             || share > WRONG_SHARE && is_beyond_noise(part, level);
         (!part.is_difference() && is_negative).then_some(Negative { component, share })
     };
-    components.iter().enumerate().filter_map(found).collect()
+    components.iter().enumerate().filter_map(negative_part).collect()
 }
 
 #[cfg(test)]
@@ -155,27 +157,30 @@ mod tests {
 
     #[test]
     fn sixteen_parts_of_nothing_are_hardly_ever_refused() {
-        let all: Vec<Analysis> = (0..60).map(|seed| arms(seed, 0.0)).collect();
-        let found = |code: &str| {
-            all.iter().filter(|one| one.findings.iter().any(|finding| finding.is(code))).count()
+        let analyses: Vec<Analysis> = (0..60).map(|seed| arms(seed, 0.0)).collect();
+        let number_found = |code: &str| {
+            analyses
+                .iter()
+                .filter(|one| one.findings.iter().any(|finding| finding.is(code)))
+                .count()
         };
-        assert!(all.iter().all(|one| one.quality.is_carried()));
+        assert!(analyses.iter().all(|one| one.quality.is_carried()));
         assert!(
-            found("negative_parts") <= 5 && found(code::NEGATIVE) == 0,
+            number_found("negative_parts") <= 5 && number_found(code::NEGATIVE) == 0,
             "{}",
-            found("negative_parts")
+            number_found("negative_parts")
         );
     }
 
     #[test]
     fn size_decides_what_a_negative_time_means() {
         let worst = |first: f64| {
-            let found = arms(1, first);
+            let analysis = arms(1, first);
             let is_about =
                 |finding: &&Finding| finding.is(code::NEGATIVE) || finding.is("negative_parts");
             (
-                found.quality.is_carried(),
-                found.findings.iter().find(is_about).map(|finding| finding.severity),
+                analysis.quality.is_carried(),
+                analysis.findings.iter().find(is_about).map(|finding| finding.severity),
             )
         };
         assert_eq!(worst(-5.0), (true, Some(Severity::Note)));
@@ -186,13 +191,13 @@ mod tests {
     #[test]
     fn overlap_explains_a_negative_time_that_is_less_than_half_of_a_call() {
         let severity = |first: f64| {
-            let mut found = arms(1, first);
-            for part in &mut found.assessment.series[0].solution.components {
+            let mut analysis = arms(1, first);
+            for part in &mut analysis.assessment.series[0].solution.components {
                 part.uncertain
                     .budget
                     .push(Contribution::bound(Source::Negative, 2.0 * first.abs()));
             }
-            negative(&found).map(|finding| finding.severity)
+            negative(&analysis).map(|finding| finding.severity)
         };
         assert_eq!(
             (severity(-120.0), severity(-300.0)),

@@ -24,10 +24,10 @@ pub struct Path {
 /// The paths of whole calls, those with the most time first.
 pub fn paths(solution: &Solution, rows: &[CountRow]) -> Vec<Path> {
     let overhead = solution.overhead.map_or(0.0, |overhead| overhead.value);
-    let mut known: BTreeMap<&[u64], Vec<f64>> = BTreeMap::new();
+    let mut calls_of_paths: BTreeMap<&[u64], Vec<f64>> = BTreeMap::new();
     for fit in solution.rows.iter().filter(|fit| fit.location.is_finite()) {
         if let Some(row) = rows.get(fit.row as usize).filter(|row| row.is_whole()) {
-            known.entry(&row.counts.blocks).or_default().push(fit.location - overhead);
+            calls_of_paths.entry(&row.counts.blocks).or_default().push(fit.location - overhead);
         }
     }
     let path = |(blocks, times): (&[u64], Vec<f64>)| Path {
@@ -37,9 +37,9 @@ pub fn paths(solution: &Solution, rows: &[CountRow]) -> Vec<Path> {
         low: times.iter().copied().fold(f64::INFINITY, f64::min),
         high: times.iter().copied().fold(f64::NEG_INFINITY, f64::max),
     };
-    let mut all: Vec<Path> = known.into_iter().map(path).collect();
-    all.sort_by(|a, b| (b.mean * b.calls as f64).total_cmp(&(a.mean * a.calls as f64)));
-    all
+    let mut all_paths: Vec<Path> = calls_of_paths.into_iter().map(path).collect();
+    all_paths.sort_by(|a, b| (b.mean * b.calls as f64).total_cmp(&(a.mean * a.calls as f64)));
+    all_paths
 }
 
 #[cfg(test)]
@@ -70,14 +70,14 @@ mod tests {
                 counted: None,
             });
         }
-        let all = paths(&solve(&table, series, &Options::default()).unwrap(), &rows);
-        let found: Vec<(u64, usize)> =
-            all.iter().map(|path| (path.blocks[0], path.calls)).collect();
+        let all_paths = paths(&solve(&table, series, &Options::default()).unwrap(), &rows);
+        let found_paths: Vec<(u64, usize)> =
+            all_paths.iter().map(|path| (path.blocks[0], path.calls)).collect();
         assert!(
-            found == [(2, 2), (3, 1), (1, 1)]
-                && all[0].low < all[0].mean
-                && all[0].mean < all[0].high,
-            "{all:?}"
+            found_paths == [(2, 2), (3, 1), (1, 1)]
+                && all_paths[0].low < all_paths[0].mean
+                && all_paths[0].mean < all_paths[0].high,
+            "{all_paths:?}"
         );
     }
 }

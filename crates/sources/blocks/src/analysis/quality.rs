@@ -75,14 +75,17 @@ impl Quality {
         }
         // Rows that were left out of the fit are included: the sum must describe them, too.
         let of_function = solution.rows.iter().filter(|row| (row.row as usize) < rows);
-        let seen = of_function.filter(|row| counts(row) && row.residual.is_finite());
-        let different: HashSet<Vec<u64>> = seen
+        let seen_rows = of_function.filter(|row| counts(row) && row.residual.is_finite());
+        let different: HashSet<Vec<u64>> = seen_rows
             .clone()
             .map(|row| row.counts.iter().map(|count| count.to_bits()).collect())
             .collect();
-        let times: Vec<(f64, f64)> = seen.clone().map(|row| (row.location, row.residual)).collect();
-        let columns: Vec<Vec<f64>> =
-            seen.clone().map(|row| row.counts.iter().copied().chain([1.0]).collect()).collect();
+        let times: Vec<(f64, f64)> =
+            seen_rows.clone().map(|row| (row.location, row.residual)).collect();
+        let columns: Vec<Vec<f64>> = seen_rows
+            .clone()
+            .map(|row| row.counts.iter().copied().chain([1.0]).collect())
+            .collect();
         let unknowns = exact_rank(&columns).pivots.len();
         match different.len().saturating_sub(unknowns) {
             0 if different.len() == 1 && solution.overhead.is_some() => of_one_path(&times),
@@ -146,10 +149,11 @@ fn from_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
     let count = rows.len() as f64;
     let mean = rows.iter().map(|row| row.0).sum::<f64>() / count;
     let around = rows.iter().map(|row| (row.0 - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let left = rows.iter().map(|row| row.1.powi(2)).sum::<f64>() / (rows.len() - unknowns) as f64;
+    let variance_left =
+        rows.iter().map(|row| row.1.powi(2)).sum::<f64>() / (rows.len() - unknowns) as f64;
     let size = (rows.iter().map(|row| row.0.powi(2)).sum::<f64>() / count).sqrt();
-    let departure = left.sqrt() / size;
-    let explained = (around.sqrt() > NO_VARIATION * mean).then(|| 1.0 - left / around);
+    let departure = variance_left.sqrt() / size;
+    let explained = (around.sqrt() > NO_VARIATION * mean).then(|| 1.0 - variance_left / around);
     let carried =
         departure < NOT_ADDITIVE && explained.is_none_or(|explained| explained > EXPLAINED_SHARE);
     Quality {
@@ -230,10 +234,10 @@ mod tests {
             (0..8).for_each(|round| table.push(row, round, ticks + 0.5 * f64::from(round % 2)));
         }
         let solution = solve(&table, series, &Options::default()).unwrap();
-        let found = Quality::from_solution(&solution, 2);
+        let quality = Quality::from_solution(&solution, 2);
         assert!(
-            found.is_carried() && found.spare == 0 && found.departure.unwrap() > 0.1,
-            "{found:?}"
+            quality.is_carried() && quality.spare == 0 && quality.departure.unwrap() > 0.1,
+            "{quality:?}"
         );
         let whole = &solution.components[0];
         assert!(whole.ticks.low < 50.0 && whole.ticks.high > 100.0, "{whole:?}");

@@ -47,19 +47,23 @@ pub fn regions(
     let Some(series) = assessment.series.first() else { return Vec::new() };
     let quality = Quality::from_solution(&series.solution, coarse.rows().len());
     let whole = || rows.iter().filter(|row| row.is_whole());
-    let trips =
-        |found: &Loop| whole().map(|row| row.counts.blocks[found.header] as f64).sum::<f64>();
-    let time = |found: &Loop| series.components.iter().find(|part| part.name == loop_name(found));
+    let trips = |found_loop: &Loop| {
+        whole().map(|row| row.counts.blocks[found_loop.header] as f64).sum::<f64>()
+    };
+    let time = |found_loop: &Loop| {
+        series.components.iter().find(|part| part.name == loop_name(found_loop))
+    };
     let in_loops: f64 =
         loops.iter().filter_map(|found| Some(trips(found) * time(found)?.time.ticks.value)).sum();
     let is_negative = series.overhead.as_ref().is_some_and(|overhead| overhead.ticks.high < 0.0);
     if !quality.is_carried() || is_negative || in_loops > all_calls {
         return Vec::new();
     }
-    let region = |found: &Loop| {
-        let time = time(found)?.clone();
+    let region = |found_loop: &Loop| {
+        let time = time(found_loop)?.clone();
         let estimate = time.time.ticks;
-        let (header, blocks, trips) = (found.header, found.blocks.clone(), trips(found));
+        let (header, blocks, trips) =
+            (found_loop.header, found_loop.blocks.clone(), trips(found_loop));
         let relative = estimate.half_width() / estimate.value.abs();
         (estimate.low > 0.0 && relative < SAYS_NOTHING).then_some(Region {
             blocks,

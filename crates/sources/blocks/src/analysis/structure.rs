@@ -100,17 +100,17 @@ fn flows(graph: &Graph) -> Vec<Vec<f64>> {
 /// for each block, the sum over the edges into it and the sum over the edges out of it.
 fn undetermined(graph: &Graph) -> Vec<usize> {
     let (blocks, edges) = (graph.blocks.len(), graph.edges.len());
-    let mut known = vec![vec![0.0; edges + 1]; 2 * blocks + 1];
+    let mut known_sums = vec![vec![0.0; edges + 1]; 2 * blocks + 1];
     for (at, edge) in graph.edges.iter().enumerate() {
-        known[edge.from][at] = 1.0;
+        known_sums[edge.from][at] = 1.0;
         if let Some(to) = edge.to {
-            known[blocks + to][at] = 1.0;
+            known_sums[blocks + to][at] = 1.0;
         }
     }
-    known[blocks + graph.entry][edges] = 1.0;
+    known_sums[blocks + graph.entry][edges] = 1.0;
     // Every row is one call: the overhead's column.
-    known[2 * blocks][edges] = 1.0;
-    let rank = exact_rank(&known);
+    known_sums[2 * blocks][edges] = 1.0;
+    let rank = exact_rank(&known_sums);
     let alone = |edge: usize| {
         let at = rank.pivots.binary_search(&edge).ok();
         at.is_some_and(|at| rank.identifiable[at].terms == [(edge, 1.0)])
@@ -128,9 +128,10 @@ pub fn identical(rows: &[Vec<f64>]) -> Vec<Vec<usize>> {
             groups.entry(values).or_default().push(column);
         }
     }
-    let mut found: Vec<Vec<usize>> = groups.into_values().filter(|group| group.len() > 1).collect();
-    found.sort();
-    found
+    let mut found_groups: Vec<Vec<usize>> =
+        groups.into_values().filter(|group| group.len() > 1).collect();
+    found_groups.sort();
+    found_groups
 }
 
 #[cfg(test)]

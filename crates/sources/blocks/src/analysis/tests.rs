@@ -114,18 +114,22 @@ fn parts_that_tell_everything_are_all_of_a_short_call() {
 
 #[test]
 fn calls_that_take_no_longer_than_the_overhead_have_no_shares() {
-    let mut found = of_one_path(true);
-    found.mean_call = 70.0;
-    assert!(found.own_call().is_none() && found.own_share(0).is_none() && found.share(0).is_some());
+    let mut analysis = of_one_path(true);
+    analysis.mean_call = 70.0;
+    assert!(
+        analysis.own_call().is_none()
+            && analysis.own_share(0).is_none()
+            && analysis.share(0).is_some()
+    );
 }
 
 #[test]
 fn what_is_in_no_part_is_judged_without_the_overhead_of_the_whole_call() {
-    let mut found = of_one_path(true);
+    let mut analysis = of_one_path(true);
     // Half of what was timed is the overhead, and nothing else is beside the parts.
-    assert!((found.mean_call - 158.0).abs() < 0.5 && rest(&found).is_none());
-    found.mean_call += 80.0;
-    assert!(rest(&found).is_some());
+    assert!((analysis.mean_call - 158.0).abs() < 0.5 && rest(&analysis).is_none());
+    analysis.mean_call += 80.0;
+    assert!(rest(&analysis).is_some());
 }
 
 #[test]

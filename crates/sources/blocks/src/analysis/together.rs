@@ -53,7 +53,7 @@ struct Parts {
 struct Columns {
     /// Each unknown's, then those of the page, then the overhead's, then one for each place where
     /// parts of a call end.
-    all: Vec<Vec<f64>>,
+    all_columns: Vec<Vec<f64>>,
     unknowns: usize,
     /// Where those of the ends begin.
     ends: usize,
@@ -82,7 +82,7 @@ impl Columns {
             rows.iter().map(|(_, end)| f64::from(u8::from(*end == Some(place)))).collect()
         });
         Some(Columns {
-            all: of_table.chain([vec![1.0; rows.len()]]).chain(of_ends).collect(),
+            all_columns: of_table.chain([vec![1.0; rows.len()]]).chain(of_ends).collect(),
             unknowns,
             ends: table.components().len() + 1,
         })
@@ -91,16 +91,16 @@ impl Columns {
     /// Unknowns that run in whole calls, in classes of those that run equally often in every row;
     /// those that run least come first, so that what runs often is a sum of what runs less.
     fn classes(&self, totals: &[f64]) -> Vec<Vec<usize>> {
-        let mut known: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
+        let mut units_by_counts: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
         for unknown in (0..self.unknowns).filter(|at| totals[*at] > 0.0) {
-            known
-                .entry(self.all[unknown].iter().map(|count| count.to_bits()).collect())
+            units_by_counts
+                .entry(self.all_columns[unknown].iter().map(|count| count.to_bits()).collect())
                 .or_default()
                 .push(unknown);
         }
-        let mut all: Vec<Vec<usize>> = known.into_values().collect();
-        all.sort_by(|a, b| totals[a[0]].total_cmp(&totals[b[0]]).then(a.cmp(b)));
-        all
+        let mut all_classes: Vec<Vec<usize>> = units_by_counts.into_values().collect();
+        all_classes.sort_by(|a, b| totals[a[0]].total_cmp(&totals[b[0]]).then(a.cmp(b)));
+        all_classes
     }
 }
 
@@ -109,7 +109,7 @@ impl Columns {
 struct Basis {
     units: Vec<Vec<f64>>,
     /// How each unit is made of columns that were added: the coefficient of each.
-    made: Vec<Vec<f64>>,
+    coefficients_of_units: Vec<Vec<f64>>,
     added: usize,
 }
 
@@ -132,7 +132,7 @@ impl Basis {
         if norm(&split.0) > ROUNDING * norm(column) {
             self.add(split);
         } else {
-            self.made.iter_mut().for_each(|made| made.push(0.0));
+            self.coefficients_of_units.iter_mut().for_each(|made| made.push(0.0));
             self.added += 1;
         }
     }
@@ -142,10 +142,13 @@ impl Basis {
         let (mut rest, mut coefficients) = (column.to_vec(), vec![0.0; self.added]);
         // Twice, since the first time leaves rounding of the size of the column.
         for _ in 0..2 {
-            for (unit, made) in self.units.iter().zip(&self.made) {
+            for (unit, unit_coefficients) in self.units.iter().zip(&self.coefficients_of_units) {
                 let along = dot(&rest, unit);
                 rest.iter_mut().zip(unit).for_each(|(value, unit)| *value -= along * unit);
-                coefficients.iter_mut().zip(made).for_each(|(sum, part)| *sum += along * part);
+                coefficients
+                    .iter_mut()
+                    .zip(unit_coefficients)
+                    .for_each(|(sum, part)| *sum += along * part);
             }
         }
         (rest, coefficients)
@@ -154,9 +157,10 @@ impl Basis {
     fn add(&mut self, (rest, coefficients): (Vec<f64>, Vec<f64>)) {
         let length = norm(&rest);
         self.units.push(rest.into_iter().map(|value| value / length).collect());
-        self.made.iter_mut().for_each(|made| made.push(0.0));
-        let made = coefficients.into_iter().map(|part| -part / length).chain([1.0 / length]);
-        self.made.push(made.collect());
+        self.coefficients_of_units.iter_mut().for_each(|made| made.push(0.0));
+        let unit_coefficients =
+            coefficients.into_iter().map(|part| -part / length).chain([1.0 / length]);
+        self.coefficients_of_units.push(unit_coefficients.collect());
         self.added += 1;
     }
 }
@@ -195,10 +199,10 @@ enum Told {
 
 impl<'a> Search<'a> {
     fn new(columns: &'a Columns) -> Search<'a> {
-        let basis = Basis::of(&columns.all[columns.unknowns..]);
+        let basis = Basis::of(&columns.all_columns[columns.unknowns..]);
         let parts = Parts { leads: Vec::new(), rest: Vec::new() };
         let (page, ends) =
-            columns.all[columns.unknowns..].split_at(columns.ends - columns.unknowns);
+            columns.all_columns[columns.unknowns..].split_at(columns.ends - columns.unknowns);
         Search {
             columns,
             ends: Basis::of(ends),
@@ -220,11 +224,11 @@ impl<'a> Search<'a> {
         let (of_page, runs) = coefficients.split_at(self.of_page);
         let is_sum = length <= rounding;
         // What whole numbers leave may be as short as what does not tell the class from the rest.
-        let most = if is_sum { rounding } else { shortest.max(ABOUT_FACTOR * length) };
+        let most_off = if is_sum { rounding } else { shortest.max(ABOUT_FACTOR * length) };
         let whole: Vec<f64> = runs.iter().map(|runs| runs.round().max(0.0)).collect();
         let beyond = without(column, self.leads(), &whole);
         match () {
-            () if norm(&self.ends.split(&beyond).0) <= most
+            () if norm(&self.ends.split(&beyond).0) <= most_off
                 && whole.iter().any(|runs| *runs > 0.0) =>
             {
                 Told::With(whole, norm(&beyond) <= rounding)
@@ -247,11 +251,11 @@ impl<'a> Search<'a> {
     }
 
     fn leads(&self) -> impl Iterator<Item = &[f64]> {
-        self.parts.leads.iter().map(|(lead, _)| &self.columns.all[*lead][..])
+        self.parts.leads.iter().map(|(lead, _)| &self.columns.all_columns[*lead][..])
     }
 
     fn lead(&mut self, class: &[usize]) {
-        let column = &self.columns.all[class[0]];
+        let column = &self.columns.all_columns[class[0]];
         for basis in [&mut self.basis, &mut self.plain] {
             basis.add_if_new(column);
         }
@@ -329,11 +333,11 @@ pub fn tell(
     let ends: Vec<Option<usize>> =
         rows.iter().map(|row| row.until.filter(|_| calls.in_parts)).collect();
     let columns = Columns::new(table, calls.totals.len(), &ends)?;
-    let found = match calls.in_parts {
+    let found_parts = match calls.in_parts {
         false => parts(solution, &columns, names, calls, noise)?,
         true => trips(solution, &columns, names, table, calls, noise, question)?,
     };
-    solve(&found, table, 1, names, question)
+    solve(&found_parts, table, 1, names, question)
 }
 
 /// The finest parts of trips of whose times enough say something, or most.
@@ -358,12 +362,12 @@ fn trips(
             continue;
         };
         last = Some(parts_of_search.clone());
-        let known = solve(&parts_of_search, table, every, names, question)
+        let known_share = solve(&parts_of_search, table, every, names, question)
             .map_or(0.0, |times| known(&times, names, calls));
-        if best.as_ref().is_none_or(|(most, _)| known > *most) {
-            best = Some((known, parts_of_search));
+        if best.as_ref().is_none_or(|(most, _)| known_share > *most) {
+            best = Some((known_share, parts_of_search));
         }
-        if known >= ENOUGH_SHARE {
+        if known_share >= ENOUGH_SHARE {
             break;
         }
     }
@@ -372,14 +376,14 @@ fn trips(
 
 /// The share of the runs that are in a part whose time says something.
 fn known(times: &[(Component, ComponentResult)], names: &[String], calls: Calls) -> f64 {
-    let (mut all, mut known) = (0.0, 0.0);
+    let (mut all_runs, mut known_runs) = (0.0, 0.0);
     for (part, _) in times.iter().filter(|(part, _)| !part.is_difference()) {
         let lead = names.iter().position(|name| *name == part.parts[0].0);
         let lead_runs = lead.map_or(0.0, |at| calls.totals[at]);
         let runs = lead_runs * part.parts.iter().map(|(_, coefficient)| coefficient).sum::<f64>();
         let half = part.ticks.half_width();
-        all += runs;
-        known += if half <= WIDEST_SHARE * part.ticks.value
+        all_runs += runs;
+        known_runs += if half <= WIDEST_SHARE * part.ticks.value
             || half * lead_runs <= TOO_WIDE * calls.mean * calls.number
         {
             runs
@@ -387,7 +391,7 @@ fn known(times: &[(Component, ComponentResult)], names: &[String], calls: Calls)
             0.0
         };
     }
-    if all > 0.0 { known / all } else { 0.0 }
+    if all_runs > 0.0 { known_runs / all_runs } else { 0.0 }
 }
 
 /// The parts in which a function can be told where rows are off by `noise`.
@@ -402,7 +406,7 @@ fn parts(
     let mut search = Search::new(columns);
     let mut is_any = false;
     for class in columns.classes(totals) {
-        let column = &columns.all[class[0]];
+        let column = &columns.all_columns[class[0]];
         let shortest = COVERAGE * noise * totals[class[0]] / (number * TOO_WIDE * mean);
         let is_negative =
             is_negative(solution, &names[class[0]], totals[class[0]] / (number * mean));
@@ -442,27 +446,27 @@ fn solve(
 ) -> Option<Vec<(Component, ComponentResult)>> {
     let assessment = assess(&regrouped(parts, table, every, names)?, question).ok()?;
     let series = assessment.series.into_iter().next()?;
-    let all = series.solution.components.into_iter().zip(series.components);
+    let all_components = series.solution.components.into_iter().zip(series.components);
     let of_part = |(mut component, result): (Component, ComponentResult)| {
         component.parts = members(parts, &component, names)?;
         component.name = spell(&component.parts);
         let name = component.name.clone();
         Some((component, ComponentResult { name, ..result }))
     };
-    Some(all.filter_map(of_part).collect())
+    Some(all_components.filter_map(of_part).collect())
 }
 
 /// The unknowns in a component of the regrouped table; `None` if it has no lead.
 fn members(parts: &Parts, component: &Component, names: &[String]) -> Option<Vec<(String, f64)>> {
-    let mut all: Vec<(usize, f64)> = Vec::new();
+    let mut all_members: Vec<(usize, f64)> = Vec::new();
     for (name, coefficient) in &component.parts {
         let lead = parts.leads.iter().find(|(lead, _)| names[*lead] == *name);
         let rest = parts.rest.iter().find(|unknown| name_of_rest(&names[**unknown]) == *name);
         let of_lead = lead.into_iter().flat_map(|(_, members)| members.iter().copied());
         for (unknown, runs) in of_lead.chain(rest.map(|unknown| (*unknown, 1.0))) {
-            match all.iter_mut().find(|(known, _)| *known == unknown) {
+            match all_members.iter_mut().find(|(known, _)| *known == unknown) {
                 Some((_, sum)) => *sum += coefficient * runs,
-                None => all.push((unknown, coefficient * runs)),
+                None => all_members.push((unknown, coefficient * runs)),
             }
         }
     }
@@ -470,8 +474,9 @@ fn members(parts: &Parts, component: &Component, names: &[String]) -> Option<Vec
         .parts
         .iter()
         .any(|(name, _)| parts.leads.iter().any(|(lead, _)| names[*lead] == *name));
-    has_lead
-        .then(|| all.into_iter().map(|(unknown, runs)| (names[unknown].clone(), runs)).collect())
+    has_lead.then(|| {
+        all_members.into_iter().map(|(unknown, runs)| (names[unknown].clone(), runs)).collect()
+    })
 }
 
 fn name_of_rest(name: &str) -> String {
@@ -491,13 +496,13 @@ fn regrouped(
     let of_leads = parts.leads.iter().map(|(lead, _)| names[*lead].clone());
     let of_rest = parts.rest.iter().map(|unknown| name_of_rest(&names[*unknown]));
     let of_page = page.clone().map(|at| table.components()[at].clone());
-    let mut other = Observations::new(of_leads.chain(of_rest).chain(of_page).collect());
-    other.origin = table.origin.clone();
+    let mut other_table = Observations::new(of_leads.chain(of_rest).chain(of_page).collect());
+    other_table.origin = table.origin.clone();
     let runs_with = |unknown: usize, members: &[(usize, f64)]| {
         members.iter().find(|(at, _)| *at == unknown).map_or(0.0, |(_, runs)| *runs)
     };
     for row in table.rows() {
-        let series = other.series(&table.series_names()[row.series as usize]);
+        let series = other_table.series(&table.series_names()[row.series as usize]);
         let sum = |unknown: usize| -> f64 {
             parts
                 .leads
@@ -513,10 +518,10 @@ fn regrouped(
             counts.fill(0.0);
             counts[0] = row.counts[0];
         }
-        other.row_apart(series, &counts);
+        other_table.row_apart(series, &counts);
     }
     for reading in table.readings().iter().filter(|reading| reading.round % every == 0) {
-        other.push_guarded(
+        other_table.push_guarded(
             reading.row,
             reading.round / every,
             reading.ticks,
@@ -524,7 +529,7 @@ fn regrouped(
             reading.guard,
         );
     }
-    Some(other)
+    Some(other_table)
 }
 
 #[cfg(test)]

@@ -85,22 +85,24 @@ impl Code {
     /// addresses that are taken are labels of computed jumps.
     pub fn has_data(&self, entry: u64) -> bool {
         let mut behind_call = false;
-        let (mut returns, mut taken) = (BTreeSet::new(), BTreeSet::new());
+        let (mut returns, mut taken_addresses) = (BTreeSet::new(), BTreeSet::new());
         for (start, bytes) in &self.parts {
-            for one in Decoder::with_ip(64, bytes, *start, DecoderOptions::NONE) {
-                returns.extend(behind_call.then(|| one.ip()));
+            for instruction in Decoder::with_ip(64, bytes, *start, DecoderOptions::NONE) {
+                returns.extend(behind_call.then(|| instruction.ip()));
                 // A system call returns.
-                behind_call =
-                    one.mnemonic() == Mnemonic::Call && self.flow(&one, entry) == Flow::Call;
-                if one.is_ip_rel_memory_operand() && self.contains(one.ip_rel_memory_address()) {
-                    if one.mnemonic() != Mnemonic::Lea {
+                behind_call = instruction.mnemonic() == Mnemonic::Call
+                    && self.flow(&instruction, entry) == Flow::Call;
+                if instruction.is_ip_rel_memory_operand()
+                    && self.contains(instruction.ip_rel_memory_address())
+                {
+                    if instruction.mnemonic() != Mnemonic::Lea {
                         return true;
                     }
-                    taken.insert(one.ip_rel_memory_address());
+                    taken_addresses.insert(instruction.ip_rel_memory_address());
                 }
             }
         }
-        taken.intersection(&returns).next().is_some()
+        taken_addresses.intersection(&returns).next().is_some()
     }
 
     /// The effect of an instruction of this function, which begins at `entry`, on the flow of

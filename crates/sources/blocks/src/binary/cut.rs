@@ -28,9 +28,9 @@ pub fn cut(code: &Code, entry: u64, observed: &Observed) -> Graph {
     let linked = follow(code, &mut leaders);
     let mut stretches = stretches(code, &leaders);
     while let Some(gap) = first_gap(code.code, &stretches) {
-        let mut found = BTreeSet::from([gap]);
-        follow_from(code, &mut found, &linked);
-        leaders.extend(found);
+        let mut found_leaders = BTreeSet::from([gap]);
+        follow_from(code, &mut found_leaders, &linked);
+        leaders.extend(found_leaders);
         let again = self::stretches(code, &leaders);
         if again.len() == stretches.len() {
             break;
@@ -58,12 +58,12 @@ fn follow(code: &Whole<'_>, leaders: &mut BTreeSet<u64>) -> BTreeSet<u64> {
 fn follow_from(
     code: &Whole<'_>,
     leaders: &mut BTreeSet<u64>,
-    known: &BTreeSet<u64>,
+    known_leaders: &BTreeSet<u64>,
 ) -> BTreeSet<u64> {
-    let mut seen = BTreeSet::new();
+    let mut seen_addresses = BTreeSet::new();
     let mut open: Vec<u64> = leaders.iter().copied().collect();
     while let Some(mut at) = open.pop() {
-        while !known.contains(&at) && seen.insert(at) {
+        while !known_leaders.contains(&at) && seen_addresses.insert(at) {
             let Some(instruction) = code.code.decode(at) else { break };
             let next = instruction.next_ip();
             match code.code.flow(&instruction, code.entry) {
@@ -81,7 +81,7 @@ fn follow_from(
             break;
         }
     }
-    seen
+    seen_addresses
 }
 
 fn lead(code: &Whole<'_>, leaders: &mut BTreeSet<u64>, to: u64) -> Option<u64> {
@@ -118,12 +118,12 @@ fn stretch(code: &Whole<'_>, start: u64, leaders: &BTreeSet<u64>) -> Option<Stre
 }
 
 /// The first address after known code that is neither known nor padding.
-fn first_gap(code: &Code, known: &BTreeMap<u64, Stretch>) -> Option<u64> {
+fn first_gap(code: &Code, known_stretches: &BTreeMap<u64, Stretch>) -> Option<u64> {
     for range in code.ranges() {
         let mut at = range.start;
         while at < range.end {
             if let Some((_, stretch)) =
-                known.range(..=at).next_back().filter(|(_, stretch)| stretch.end > at)
+                known_stretches.range(..=at).next_back().filter(|(_, stretch)| stretch.end > at)
             {
                 at = stretch.end;
                 continue;
@@ -150,13 +150,13 @@ fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed)
     let mut graph = Graph { entry: index.get(&entry).copied().unwrap_or(0), ..Graph::default() };
     for (from, (start, stretch)) in stretches.iter().enumerate() {
         let inside = |address: u64| index.get(&address).copied();
-        let seen: BTreeSet<Option<usize>> = observed
+        let seen_targets: BTreeSet<Option<usize>> = observed
             .range((stretch.last, 0)..=(stretch.last, u64::MAX))
             .map(|(_, to)| inside(*to))
             .collect();
-        let edges = edges(stretch, &seen, &inside);
+        let edges = edges(stretch, &seen_targets, &inside);
         graph.edges.extend(edges.into_iter().map(|(kind, to)| Edge { from, to, kind }));
-        if is_computed(stretch, &seen, &inside) {
+        if is_computed(stretch, &seen_targets, &inside) {
             graph.indirect.push(from);
         }
         graph.blocks.push(Block {
@@ -178,10 +178,10 @@ fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed)
 /// moved, or to code that jumps on.
 fn is_computed(
     stretch: &Stretch,
-    seen: &BTreeSet<Option<usize>>,
+    seen_targets: &BTreeSet<Option<usize>>,
     inside: &impl Fn(u64) -> Option<usize>,
 ) -> bool {
-    let comes_back = seen.iter().any(Option::is_some);
+    let comes_back = seen_targets.iter().any(Option::is_some);
     match stretch.flow {
         Flow::Indirect => true,
         Flow::Jump(to) => comes_back && inside(to).is_none(),
@@ -193,13 +193,13 @@ fn is_computed(
 /// The edges of a stretch.
 fn edges(
     stretch: &Stretch,
-    seen: &BTreeSet<Option<usize>>,
+    seen_targets: &BTreeSet<Option<usize>>,
     inside: &impl Fn(u64) -> Option<usize>,
 ) -> Vec<(EdgeKind, Option<usize>)> {
     let observed =
         |to: &Option<usize>| (if to.is_some() { EdgeKind::Indirect } else { EdgeKind::Leave }, *to);
-    if is_computed(stretch, seen, inside) {
-        return seen.iter().map(observed).collect();
+    if is_computed(stretch, seen_targets, inside) {
+        return seen_targets.iter().map(observed).collect();
     }
     match stretch.flow {
         Flow::Next | Flow::Call => vec![(EdgeKind::Fallthrough, inside(stretch.end))],
@@ -208,9 +208,9 @@ fn edges(
         }
         Flow::Conditional(to) => {
             let (next, target) = (inside(stretch.end), inside(to));
-            let more = seen.iter().filter(|to| **to != next && **to != target);
-            let taken = if target.is_some() { EdgeKind::Taken } else { EdgeKind::Leave };
-            [(EdgeKind::Fallthrough, next), (taken, target)]
+            let more = seen_targets.iter().filter(|to| **to != next && **to != target);
+            let taken_kind = if target.is_some() { EdgeKind::Taken } else { EdgeKind::Leave };
+            [(EdgeKind::Fallthrough, next), (taken_kind, target)]
                 .into_iter()
                 .chain(more.map(observed))
                 .collect()
@@ -307,15 +307,18 @@ mod tests {
         };
         use EdgeKind::{Fallthrough, Indirect, Leave};
         let conditional = [(0x1000, Some(0x1004), Fallthrough), (0x1000, None, Leave)];
-        let (all, indirect) = kinds(&[(0x1004, 0x1209)]);
+        let (all_kinds, indirect) = kinds(&[(0x1004, 0x1209)]);
         assert_eq!(
-            (&all[..3], indirect),
+            (&all_kinds[..3], indirect),
             (&[conditional[0], conditional[1], (0x1004, None, Leave)][..], 0)
         );
-        let (all, indirect) = kinds(&[(0x1002, 0x100a), (0x1004, 0x100a), (0x1004, 0x1209)]);
-        assert_eq!(all[..3], [conditional[0], conditional[1], (0x1000, Some(0x100a), Indirect)]);
+        let (all_kinds, indirect) = kinds(&[(0x1002, 0x100a), (0x1004, 0x100a), (0x1004, 0x1209)]);
         assert_eq!(
-            (&all[3..5], indirect),
+            all_kinds[..3],
+            [conditional[0], conditional[1], (0x1000, Some(0x100a), Indirect)]
+        );
+        assert_eq!(
+            (&all_kinds[3..5], indirect),
             (&[(0x1004, None, Leave), (0x1004, Some(0x100a), Indirect)][..], 1)
         );
     }

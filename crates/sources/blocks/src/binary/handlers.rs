@@ -18,16 +18,16 @@ const FROM_HERE: u8 = 0x10;
 /// handling tables): the bytes from the table's address on, that address, and where the function
 /// begins. An unknown table has none.
 pub fn landing_pads(table: &[u8], address: u64, function: u64) -> BTreeSet<u64> {
-    let mut found = BTreeSet::new();
+    let mut found_pads = BTreeSet::new();
     // Entries read before the damage of a table are valid.
     let _ = read(
         &mut EndianSlice::new(table, NativeEndian),
         table.len(),
         address,
         function,
-        &mut found,
+        &mut found_pads,
     );
-    found
+    found_pads
 }
 
 fn read(

@@ -65,13 +65,14 @@ impl Image {
             reason: e.to_string(),
         })?;
         let mut image = Image::parse(path, data)?;
-        let found = image.file().ok().and_then(|file| separate::find(path, &file, folder));
-        if let Some((path, data)) = found {
+        let separate_file = image.file().ok().and_then(|file| separate::find(path, &file, folder));
+        if let Some((path, data)) = separate_file {
             let shared = separate::common(&path, &data, folder);
             // A damaged file of names is as good as none.
             if let Ok(file) = object::File::parse(&*data) {
-                let own = std::mem::take(&mut image.symbols);
-                image.symbols = sorted(own.into_iter().chain(code_symbols(&file)).collect());
+                let own_symbols = std::mem::take(&mut image.symbols);
+                image.symbols =
+                    sorted(own_symbols.into_iter().chain(code_symbols(&file)).collect());
                 image.separate = Some((path, shared));
             }
         }
@@ -129,15 +130,15 @@ impl Image {
     /// address, bytes and name.
     pub fn all_functions(&self) -> BTreeMap<u64, (u64, Option<String>)> {
         let unwound = self.file().map(|file| unwind_ranges(&file)).unwrap_or_default();
-        let mut all: BTreeMap<u64, (u64, Option<String>)> = unwound
+        let mut all_functions: BTreeMap<u64, (u64, Option<String>)> = unwound
             .into_iter()
             .map(|range| (range.start, (range.end - range.start, None)))
             .collect();
         for symbol in &self.symbols {
-            let known = all.entry(symbol.address).or_insert((symbol.size, None));
+            let known = all_functions.entry(symbol.address).or_insert((symbol.size, None));
             known.1.get_or_insert_with(|| demangled(&symbol.name));
         }
-        all
+        all_functions
     }
 
     /// Whether it names any function.
@@ -146,32 +147,34 @@ impl Image {
     }
 
     /// Names that resemble one.
-    pub fn similar(&self, wanted: &str) -> Vec<String> {
-        similar(wanted, self.symbols.iter().map(|symbol| symbol.name.as_str()))
+    pub fn similar(&self, wanted_name: &str) -> Vec<String> {
+        similar(wanted_name, self.symbols.iter().map(|symbol| symbol.name.as_str()))
     }
 
     /// Symbols of that name, else those with that name in a namespace or type. Parts that the
     /// compiler moved elsewhere are no functions.
-    fn named(&self, wanted: &str) -> Vec<&Symbol> {
-        let whole = |symbol: &&Symbol| !is_part(&symbol.name) || symbol.name == wanted;
-        let all = || self.symbols.iter().filter(whole);
-        let symbols: Vec<&Symbol> =
-            all().filter(|symbol| forms(&symbol.name).iter().any(|form| form == wanted)).collect();
+    fn named(&self, wanted_name: &str) -> Vec<&Symbol> {
+        let whole = |symbol: &&Symbol| !is_part(&symbol.name) || symbol.name == wanted_name;
+        let all_symbols = || self.symbols.iter().filter(whole);
+        let symbols: Vec<&Symbol> = all_symbols()
+            .filter(|symbol| forms(&symbol.name).iter().any(|form| form == wanted_name))
+            .collect();
         if !symbols.is_empty() {
             return symbols;
         }
-        let symbols: Vec<&Symbol> = all()
-            .filter(|symbol| forms(&symbol.name).iter().any(|form| last_name(form) == wanted))
+        let symbols: Vec<&Symbol> = all_symbols()
+            .filter(|symbol| forms(&symbol.name).iter().any(|form| last_name(form) == wanted_name))
             .collect();
         if !symbols.is_empty() {
             return symbols;
         }
         // Fortran does not tell capital letters from small ones.
-        let wanted = wanted.to_ascii_lowercase();
+        let wanted_name = wanted_name.to_ascii_lowercase();
         let is_named = |symbol: &&Symbol| {
-            of_module(&symbol.name).is_some_and(|name| name == wanted || last_name(&name) == wanted)
+            of_module(&symbol.name)
+                .is_some_and(|name| name == wanted_name || last_name(&name) == wanted_name)
         };
-        all().filter(is_named).collect()
+        all_symbols().filter(is_named).collect()
     }
 
     /// The function of that name; `None` if there is none.
@@ -179,17 +182,17 @@ impl Image {
     /// # Errors
     /// Several functions of that name, one that is chosen when the program starts, or one without
     /// bytes.
-    pub fn find(&self, wanted: &str) -> Result<Option<Function>> {
-        let found = self.named(wanted);
-        let Some(first) = found.first() else { return Ok(None) };
-        if found.iter().any(|symbol| symbol.address != first.address) {
-            let list: Vec<String> = found
+    pub fn find(&self, wanted_name: &str) -> Result<Option<Function>> {
+        let found_symbols = self.named(wanted_name);
+        let Some(first) = found_symbols.first() else { return Ok(None) };
+        if found_symbols.iter().any(|symbol| symbol.address != first.address) {
+            let list: Vec<String> = found_symbols
                 .iter()
                 .map(|symbol| format!("{} at {:#x}", demangled(&symbol.name), symbol.address))
                 .collect();
             let file = self.path.file_name().unwrap_or_default().to_string_lossy();
             return Err(Error::Function(format!(
-                "several functions are named `{wanted}`: {}; give the address, as `{file}:{:#x}`",
+                "several functions are named `{wanted_name}`: {}; give the address, as `{file}:{:#x}`",
                 list.join(", "),
                 first.address
             )));
@@ -197,7 +200,7 @@ impl Image {
         if first.resolver {
             let file = self.path.file_name().unwrap_or_default().to_string_lossy();
             return Err(Error::Function(format!(
-                "`{wanted}` only chooses one of several functions when the program starts (an \
+                "`{wanted_name}` only chooses one of several functions when the program starts (an \
                  indirect function); name the one that is chosen, or its address, as \
                  `{file}:0x1149`"
             )));
@@ -283,13 +286,13 @@ impl Image {
     /// Addresses that the file does not load.
     pub fn bytes(&self, range: &Range<u64>) -> Result<Vec<u8>> {
         let file = self.file()?;
-        let found = file.segments().find_map(|segment| {
+        let found_bytes = file.segments().find_map(|segment| {
             let data = segment.data().ok()?;
             let from = range.start.checked_sub(segment.address())? as usize;
             let length = range.end.checked_sub(range.start)? as usize;
             data.get(from..from.checked_add(length)?).map(<[u8]>::to_vec)
         });
-        found.ok_or_else(|| {
+        found_bytes.ok_or_else(|| {
             Error::Function(format!(
                 "{}: no bytes at {:#x}..{:#x}",
                 self.path.display(),
@@ -351,10 +354,10 @@ fn code_symbol<'data>(symbol: &impl ObjectSymbol<'data>) -> Option<Symbol> {
     // The library has no kind for STT_GNU_IFUNC.
     let resolver =
         matches!(symbol.flags(), object::SymbolFlags::Elf { st_info, .. } if st_info & 15 == 10);
-    let wanted = (symbol.kind() == SymbolKind::Text || resolver) && symbol.is_definition()
+    let is_wanted = (symbol.kind() == SymbolKind::Text || resolver) && symbol.is_definition()
         || resolver && symbol.address() != 0;
     let name = symbol.name().ok().filter(|name| !name.is_empty())?;
-    (wanted && symbol.address() != 0).then(|| Symbol {
+    (is_wanted && symbol.address() != 0).then(|| Symbol {
         name: name.to_owned(),
         address: symbol.address(),
         size: symbol.size(),
@@ -380,18 +383,18 @@ fn unwind_ranges(file: &object::File<'_>) -> Vec<Range<u64>> {
     let Ok(data) = section.uncompressed_data() else { return Vec::new() };
     let frames = EhFrame::new(&data, NativeEndian);
     let bases = bases(file, &section);
-    let (mut entries, mut found) = (frames.entries(&bases), Vec::new());
+    let (mut entries, mut found_ranges) = (frames.entries(&bases), Vec::new());
     // Entries before the damage of a table are valid.
     while let Ok(Some(entry)) = entries.next() {
         if let gimli::CieOrFde::Fde(partial) = entry {
             if let Ok(entry) = partial.parse(EhFrame::cie_from_offset) {
-                found.push(
+                found_ranges.push(
                     entry.initial_address()..entry.initial_address().saturating_add(entry.len()),
                 );
             }
         }
     }
-    found
+    found_ranges
 }
 
 fn bases(file: &object::File<'_>, frames: &object::Section<'_, '_>) -> BaseAddresses {
@@ -403,11 +406,11 @@ fn bases(file: &object::File<'_>, frames: &object::Section<'_, '_>) -> BaseAddre
 fn described<T>(
     file: &object::File<'_>,
     address: u64,
-    what: impl Fn(&Entry<'_>) -> Option<T>,
+    property: impl Fn(&Entry<'_>) -> Option<T>,
 ) -> Option<T> {
     let section = file.section_by_name(".eh_frame")?;
     let data = section.uncompressed_data().ok()?;
     let frames = EhFrame::new(&data, NativeEndian);
     let bases = bases(file, &section);
-    what(&frames.fde_for_address(&bases, address, EhFrame::cie_from_offset).ok()?)
+    property(&frames.fde_for_address(&bases, address, EhFrame::cie_from_offset).ok()?)
 }

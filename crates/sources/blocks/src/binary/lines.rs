@@ -39,10 +39,10 @@ impl Lines {
 
     /// The lines of a block in the source file of its first instruction.
     fn of_addresses(&self, addresses: &[u64]) -> Option<Source> {
-        let all: Vec<(String, u32)> =
+        let all_places: Vec<(String, u32)> =
             addresses.iter().filter_map(|address| self.at(*address)).collect();
-        let file = all.first()?.0.clone();
-        let lines = || all.iter().filter(|(other, _)| *other == file).map(|(_, line)| *line);
+        let file = all_places.first()?.0.clone();
+        let lines = || all_places.iter().filter(|(other, _)| *other == file).map(|(_, line)| *line);
         let (line, last_line) = (lines().min()?, lines().max()?);
         Some(Source {
             line,

@@ -6,17 +6,17 @@ use std::collections::BTreeSet;
 /// The names by which a symbol can be requested: as in the file, and demangled with and without
 /// arguments.
 pub fn forms(symbol: &str) -> Vec<String> {
-    let mut all = vec![symbol.to_owned()];
-    let shown = demangled(symbol);
-    if shown != symbol {
-        all.push(without_arguments(&shown).to_owned());
-        all.push(shown);
+    let mut all_forms = vec![symbol.to_owned()];
+    let shown_name = demangled(symbol);
+    if shown_name != symbol {
+        all_forms.push(without_arguments(&shown_name).to_owned());
+        all_forms.push(shown_name);
     }
     // The version suffix of a dynamic symbol.
     if let Some((bare, _)) = symbol.split_once('@') {
-        all.push(bare.to_owned());
+        all_forms.push(bare.to_owned());
     }
-    all
+    all_forms
 }
 
 /// A symbol, demangled for C++, Rust and the modules of Fortran.
@@ -77,9 +77,9 @@ pub fn is_part(symbol: &str) -> bool {
 }
 
 /// A few names that resemble one that was not found.
-pub fn similar<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let names: BTreeSet<String> = known.map(demangled).collect();
-    alike(wanted, names).into_iter().take(5).collect()
+pub fn similar<'a>(wanted_name: &str, known_names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let names: BTreeSet<String> = known_names.map(demangled).collect();
+    alike(wanted_name, names).into_iter().take(5).collect()
 }
 
 #[cfg(test)]

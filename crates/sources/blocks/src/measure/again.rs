@@ -148,22 +148,29 @@ impl Session<'_> {
     fn outside(&self, graph: &Graph, rows: &[CountRow]) -> Vec<String> {
         let ran = |at: &usize| rows.iter().any(|row| row.counts.blocks[*at] > 0);
         let named = |at: usize| {
-            let all = instructions(&self.code, graph.blocks[at].start, graph.blocks[at].end);
-            let all = all
+            let addresses = instructions(&self.code, graph.blocks[at].start, graph.blocks[at].end);
+            let outside_instructions = addresses
                 .into_iter()
                 .filter_map(|address| self.code.decode(address))
                 .filter(|one| varies(one.mnemonic()));
-            all.map(|one| {
-                format!("{} in {}", format!("{:?}", one.mnemonic()).to_lowercase(), block_name(at))
-            })
-            .collect::<Vec<_>>()
+            outside_instructions
+                .map(|one| {
+                    format!(
+                        "{} in {}",
+                        format!("{:?}", one.mnemonic()).to_lowercase(),
+                        block_name(at)
+                    )
+                })
+                .collect::<Vec<_>>()
         };
-        let mut own: Vec<String> = (0..graph.blocks.len()).filter(ran).flat_map(named).collect();
-        own.dedup();
-        let in_own = own.iter().any(|source| source.starts_with("rdtsc"));
-        let others = self.sources.iter().filter(|source| !(in_own && source.contains("rdtsc")));
-        own.extend(others.cloned());
-        own
+        let mut own_sources: Vec<String> =
+            (0..graph.blocks.len()).filter(ran).flat_map(named).collect();
+        own_sources.dedup();
+        let in_own = own_sources.iter().any(|source| source.starts_with("rdtsc"));
+        let other_sources =
+            self.sources.iter().filter(|source| !(in_own && source.contains("rdtsc")));
+        own_sources.extend(other_sources.cloned());
+        own_sources
     }
 }
 

@@ -29,11 +29,11 @@ impl<'a> Arms<'a> {
 
     /// The first branches of a call whose edges were taken that often: up to where it took both
     /// ways.
-    pub fn first(&self, taken: &[u64]) -> Vec<usize> {
-        let (mut at, mut arms, mut seen) =
+    pub fn first(&self, taken_times: &[u64]) -> Vec<usize> {
+        let (mut at, mut arms, mut seen_blocks) =
             (self.graph.entry, Vec::new(), vec![false; self.graph.blocks.len()]);
-        while arms.len() < FIRST_BRANCHES && !std::mem::replace(&mut seen[at], true) {
-            let Some(edge) = only(&self.leaving[at], taken) else { break };
+        while arms.len() < FIRST_BRANCHES && !std::mem::replace(&mut seen_blocks[at], true) {
+            let Some(edge) = only(&self.leaving[at], taken_times) else { break };
             arms.extend(Some(edge).filter(|_| self.leaving[at].len() > 1));
             let Some(to) = self.graph.edges[edge].to else { break };
             at = to;
@@ -43,13 +43,13 @@ impl<'a> Arms<'a> {
 
     /// The last branch of a call: that by which it came to the block where it leaves the function,
     /// or to those that always come before it.
-    pub fn last(&self, taken: &[u64]) -> Option<usize> {
-        let leaves = |edge: &usize| self.graph.edges[*edge].to.is_none() && taken[*edge] > 0;
+    pub fn last(&self, taken_times: &[u64]) -> Option<usize> {
+        let leaves = |edge: &usize| self.graph.edges[*edge].to.is_none() && taken_times[*edge] > 0;
         let exit = (0..self.graph.edges.len()).find(leaves)?;
-        let (mut at, mut seen) =
+        let (mut at, mut seen_blocks) =
             (self.graph.edges[exit].from, vec![false; self.graph.blocks.len()]);
-        while !std::mem::replace(&mut seen[at], true) {
-            let edge = only(&self.entering[at], taken)?;
+        while !std::mem::replace(&mut seen_blocks[at], true) {
+            let edge = only(&self.entering[at], taken_times)?;
             if self.entering[at].len() > 1 {
                 return Some(edge);
             }
@@ -60,8 +60,8 @@ impl<'a> Arms<'a> {
 }
 
 /// The only one of some edges that was taken.
-fn only(edges: &[usize], taken: &[u64]) -> Option<usize> {
-    let mut all = edges.iter().copied().filter(|edge| taken[*edge] > 0);
+fn only(edges: &[usize], taken_times: &[u64]) -> Option<usize> {
+    let mut all = edges.iter().copied().filter(|edge| taken_times[*edge] > 0);
     all.next().filter(|_| all.next().is_none())
 }
 
@@ -92,18 +92,18 @@ mod tests {
         let edge = |from: usize, to: usize| {
             graph.edges.iter().position(|edge| edge.from == from && edge.to == Some(to)).unwrap()
         };
-        let taken = |pairs: &[(usize, usize)]| {
-            let mut all = vec![0; graph.edges.len()];
-            pairs.iter().for_each(|(from, to)| all[edge(*from, *to)] += 1);
-            all[graph.edges.iter().position(|edge| edge.to.is_none()).unwrap()] = 1;
-            all
+        let taken_times = |pairs: &[(usize, usize)]| {
+            let mut times_of_edges = vec![0; graph.edges.len()];
+            pairs.iter().for_each(|(from, to)| times_of_edges[edge(*from, *to)] += 1);
+            times_of_edges[graph.edges.iter().position(|edge| edge.to.is_none()).unwrap()] = 1;
+            times_of_edges
         };
-        let through = taken(&[(0, 1), (1, 3), (3, 4), (4, 3), (3, 5), (5, 7), (7, 8)]);
+        let through = taken_times(&[(0, 1), (1, 3), (3, 4), (4, 3), (3, 5), (5, 7), (7, 8)]);
         assert_eq!(
             (arms.first(&through), arms.last(&through)),
             (vec![edge(0, 1)], Some(edge(7, 8)))
         );
-        let straight = taken(&[(0, 2), (2, 3), (3, 5), (5, 6), (6, 8)]);
+        let straight = taken_times(&[(0, 2), (2, 3), (3, 5), (5, 6), (6, 8)]);
         assert_eq!(
             (arms.first(&straight), arms.last(&straight)),
             (vec![edge(0, 2), edge(3, 5), edge(5, 6)], Some(edge(6, 8)))

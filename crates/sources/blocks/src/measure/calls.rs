@@ -43,7 +43,7 @@ impl Session<'_> {
         &mut self,
         at: usize,
         input: &Input,
-        all: &mut Vec<Prepared>,
+        all_prepared: &mut Vec<Prepared>,
     ) -> Result<()> {
         let journey = Journey::begin(&mut self.program, input);
         let mut journey = journey.map_err(|e| self.program.explain("start the program", e))?;
@@ -52,20 +52,20 @@ impl Session<'_> {
         let mappings = std::mem::take(&mut journey.mappings);
         let stub = Stub::install(journey.process(), &mappings, from, entry, size, self.spread)?;
         self.learn(&journey)?;
-        let wanted = self.wanted_calls(at, input)?;
-        let (first, last) = (wanted[0], wanted[wanted.len() - 1]);
+        let wanted_numbers = self.wanted_calls(at, input)?;
+        let (first, last) = (wanted_numbers[0], wanted_numbers[wanted_numbers.len() - 1]);
         for call in 1..=last {
             match journey
                 .next_call(&self.program)
                 .map_err(|e| self.program.explain("reach the call", e))
             {
                 Err(error) if call > first => {
-                    self.stop_before(WantedCall { at, call }, input, &wanted, &error);
+                    self.stop_before(WantedCall { at, call }, input, &wanted_numbers, &error);
                     return Ok(());
                 }
                 reached => reached?,
             }
-            if wanted.binary_search(&call).is_err() {
+            if wanted_numbers.binary_search(&call).is_err() {
                 continue;
             }
             match self.from.clone() {
@@ -75,9 +75,9 @@ impl Session<'_> {
                         WantedCall { at, call },
                         &mut journey,
                         from,
-                        wanted.len() as u64,
+                        wanted_numbers.len() as u64,
                         &stub,
-                        all,
+                        all_prepared,
                     )?;
                 }
                 Some((place, arrivals)) => self.add_parts(
@@ -86,10 +86,12 @@ impl Session<'_> {
                     place,
                     &arrivals,
                     &stub,
-                    all,
+                    all_prepared,
                 )?,
-                None if call == last => return self.add(at, call, journey.end()?, stub, all),
-                None => self.add(at, call, journey.copy()?, stub.clone(), all)?,
+                None if call == last => {
+                    return self.add(at, call, journey.end()?, stub, all_prepared);
+                }
+                None => self.add(at, call, journey.copy()?, stub.clone(), all_prepared)?,
             }
             if journey.failed {
                 return Ok(());
@@ -103,18 +105,18 @@ impl Session<'_> {
         &mut self,
         WantedCall { at, call }: WantedCall,
         input: &Input,
-        wanted: &[u64],
+        wanted_numbers: &[u64],
         error: &Error,
     ) {
         if !matches!(error, Error::Ended { .. }) {
             return self.skip(at, Some(call), error);
         }
-        let taken = wanted.partition_point(|one| *one < call);
+        let taken_calls = wanted_numbers.partition_point(|one| *one < call);
         self.remarks.fewer.push(format!(
-            "input {} ({}): {taken} of {}",
+            "input {} ({}): {taken_calls} of {}",
             at + 1,
             input.text,
-            wanted.len()
+            wanted_numbers.len()
         ));
     }
 
@@ -125,24 +127,24 @@ impl Session<'_> {
         WantedCall { at, call }: WantedCall,
         journey: &mut Journey,
         place: u64,
-        wanted: &BTreeSet<u64>,
+        wanted_arrivals: &BTreeSet<u64>,
         stub: &Stub,
-        all: &mut Vec<Prepared>,
+        all_prepared: &mut Vec<Prepared>,
     ) -> Result<()> {
         let name = asked_for(&self.graph, place, self.request.from.as_deref());
         let place = place.wrapping_add(journey.target.bias);
-        for arrival in 1..=wanted.last().copied().unwrap_or(0) {
+        for arrival in 1..=wanted_arrivals.last().copied().unwrap_or(0) {
             match journey
                 .next_arrival(&self.program, place, &name)
                 .map_err(|e| self.program.explain("reach the place", e))
             {
-                Ok(()) if wanted.contains(&arrival) => {
-                    self.add(at, call, journey.copy()?, stub.clone(), all)?
+                Ok(()) if wanted_arrivals.contains(&arrival) => {
+                    self.add(at, call, journey.copy()?, stub.clone(), all_prepared)?
                 }
                 Ok(()) => {}
                 // A call may get there less often than requested.
                 Err(Error::Ended { .. })
-                    if wanted.first().is_some_and(|first| *first < arrival) =>
+                    if wanted_arrivals.first().is_some_and(|first| *first < arrival) =>
                 {
                     break;
                 }
@@ -164,7 +166,7 @@ impl Session<'_> {
         from: Option<u64>,
         calls: u64,
         stub: &Stub,
-        all: &mut Vec<Prepared>,
+        all_prepared: &mut Vec<Prepared>,
     ) -> Result<()> {
         let whole = match self.prepare(at, journey.copy()?, stub.clone()) {
             Err(error) if is_general(&error) => return Err(error),
@@ -198,10 +200,10 @@ impl Session<'_> {
             [plan.counted, plan.block].map(|block| self.graph.blocks[block].start).to_vec();
         self.begun_at.insert(self.graph.blocks[plan.block].start);
         let begins = PartBegins { place, rarer, arrivals: 0 };
-        let before = all.len();
-        let why = self.add_windows(at, journey, begins, plan.windows, stub, all)?;
+        let before = all_prepared.len();
+        let why = self.add_windows(at, journey, begins, plan.windows, stub, all_prepared)?;
         // Without parts, the whole call says nothing of what the parts take.
-        match all.len() > before {
+        match all_prepared.len() > before {
             true => self.whole_calls.push(whole),
             false => self.skip(
                 at,
@@ -220,12 +222,12 @@ impl Session<'_> {
         mut begins: PartBegins,
         windows: Vec<Window>,
         stub: &Stub,
-        all: &mut Vec<Prepared>,
+        all_prepared: &mut Vec<Prepared>,
     ) -> Result<Option<Error>> {
         self.window.1 = windows.len();
         for window in windows {
             self.window.0 += 1;
-            match self.add_window(at, journey, &mut begins, window, stub, all) {
+            match self.add_window(at, journey, &mut begins, window, stub, all_prepared) {
                 Err(error) if is_general(&error) => return Err(error),
                 // The call ends or calls itself before: what was taken is enough, or nothing was.
                 Err(error) => return Ok(Some(error)),
@@ -243,7 +245,7 @@ impl Session<'_> {
         begins: &mut PartBegins,
         window: Window,
         stub: &Stub,
-        all: &mut Vec<Prepared>,
+        all_prepared: &mut Vec<Prepared>,
     ) -> Result<()> {
         let name =
             |address: u64| asked_for(&self.graph, address.wrapping_sub(journey.target.bias), None);
@@ -256,12 +258,12 @@ impl Session<'_> {
             journey.next_arrival(&self.program, begins.place, &name_of_place)?;
             begins.arrivals += u64::from(begins.place == begins.rarer);
             if number >= window.skip {
-                let part = self.prepare_part(at, journey.copy()?, stub.clone(), all.len());
+                let part = self.prepare_part(at, journey.copy()?, stub.clone(), all_prepared.len());
                 // A part that is as others, or cannot be repeated, is one less.
                 match part {
                     Ok(None) => {}
-                    Ok(Some(part)) => match self.room_for(&part, all) {
-                        Ok(()) => all.push(part),
+                    Ok(Some(part)) => match self.room_for(&part, all_prepared) {
+                        Ok(()) => all_prepared.push(part),
                         Err(error) => self.remarks.parts.push(error.to_string()),
                     },
                     Err(error) if is_general(&error) => return Err(error),
@@ -318,7 +320,8 @@ impl Session<'_> {
         let timeout = self.request.timeout;
         let mut journey = Journey::begin(&mut self.program, input)
             .map_err(|e| self.program.explain("start the program", e))?;
-        let (mut reached, begin, others) = (Vec::new(), Instant::now(), cpu_time_of_ended());
+        let (mut reached, begin, time_of_others) =
+            (Vec::new(), Instant::now(), cpu_time_of_ended());
         let stopped = loop {
             if begin.elapsed() > timeout {
                 break Some(format!(
@@ -339,10 +342,10 @@ impl Session<'_> {
         let remark = |reason| {
             format!("input {} ({}): {} calls, then {reason}", at + 1, input.text, reached.len())
         };
-        let ended = stopped.is_none();
+        let has_ended = stopped.is_none();
         self.remarks.counting.extend(stopped.map(remark));
-        let end = if ended {
-            cpu_time_of_ended().saturating_sub(others)
+        let end = if has_ended {
+            cpu_time_of_ended().saturating_sub(time_of_others)
         } else {
             journey.process().cpu_time()
         };
@@ -357,11 +360,11 @@ impl Session<'_> {
         call: u64,
         started: Started,
         stub: Stub,
-        all: &mut Vec<Prepared>,
+        all_prepared: &mut Vec<Prepared>,
     ) -> Result<()> {
         match self.prepare(at, started, stub) {
-            Ok(prepared) => match self.room_for(&prepared, all) {
-                Ok(()) => all.push(prepared),
+            Ok(prepared) => match self.room_for(&prepared, all_prepared) {
+                Ok(()) => all_prepared.push(prepared),
                 Err(error) => self.skip(at, (self.request.calls > 1).then_some(call), &error),
             },
             Err(error) if is_general(&error) => return Err(error),
@@ -371,11 +374,11 @@ impl Session<'_> {
     }
 
     /// Checks that the memory of all calls that wait to be timed is within the limit.
-    fn room_for(&mut self, prepared: &Prepared, all: &[Prepared]) -> Result<()> {
+    fn room_for(&mut self, prepared: &Prepared, all_prepared: &[Prepared]) -> Result<()> {
         let own_bytes = prepared.process.holds();
         if self.held + own_bytes > self.request.memory {
             // Copies share what they do not write, and hold less when one of them is gone.
-            self.held = all.iter().map(|one| one.process.holds()).sum();
+            self.held = all_prepared.iter().map(|one| one.process.holds()).sum();
         }
         if self.held + own_bytes > self.request.memory {
             let mib = |bytes: u64| bytes.div_ceil(1 << 20);
@@ -385,7 +388,7 @@ impl Session<'_> {
                  share memory",
                 mib(own_bytes),
                 mib(self.held),
-                all.len(),
+                all_prepared.len(),
                 mib(self.request.memory)
             );
             return Err(Error::system("keep the call for the rounds", reason));
@@ -442,14 +445,14 @@ impl Remarks {
 
     /// The messages: the first input of each kind, and how many others there are.
     pub fn notes(&self) -> Vec<String> {
-        let note = |what: &str, all: &[String]| {
-            let (first, others) = all.split_first()?;
-            let others = if others.is_empty() {
+        let note = |event: &str, all_inputs: &[String]| {
+            let (first, other_inputs) = all_inputs.split_first()?;
+            let text_of_others = if other_inputs.is_empty() {
                 String::new()
             } else {
-                format!("; likewise {} more", others.len())
+                format!("; likewise {} more", other_inputs.len())
             };
-            Some(format!("{what}: {first}{others}"))
+            Some(format!("{event}: {first}{text_of_others}"))
         };
         let fewer = note(
             "a run ended after fewer calls than requested (--calls), and all that it made were \
@@ -480,11 +483,11 @@ fn cpu_time_of_ended() -> Duration {
 /// Numbers of the calls that lasted longest, in their order. With none beyond those that are
 /// skipped, the first one that there is not.
 fn longest(calls: u64, skip: u64, lasted: &[Duration]) -> Vec<u64> {
-    let mut all: Vec<(u64, Duration)> =
+    let mut all_calls: Vec<(u64, Duration)> =
         (1..).zip(lasted.iter().copied()).skip(skip as usize).collect();
-    all.sort_by_key(|(_, lasted)| std::cmp::Reverse(*lasted));
+    all_calls.sort_by_key(|(_, lasted)| std::cmp::Reverse(*lasted));
     let mut numbers: Vec<u64> =
-        all.into_iter().take(calls as usize).map(|(number, _)| number).collect();
+        all_calls.into_iter().take(calls as usize).map(|(number, _)| number).collect();
     numbers.sort_unstable();
     if numbers.is_empty() { vec![skip + 1] } else { numbers }
 }
@@ -494,20 +497,20 @@ fn longest(calls: u64, skip: u64, lasted: &[Duration]) -> Vec<u64> {
 fn of_longest(input: &str, numbers: &[u64], lasted: &[Duration]) -> Option<String> {
     let time: Duration =
         numbers.iter().map(|number| lasted.get(*number as usize - 1)).sum::<Option<Duration>>()?;
-    let all: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    let all_numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     Some(format!(
         "{input}: {} (of {} calls; {:.3} s of CPU time to the next one)",
-        shortened(&all),
+        shortened(&all_numbers),
         lasted.len(),
         time.as_secs_f64()
     ))
 }
 
-/// Numbers of calls, evenly over those from `skip` to `seen`: the middle of each part.
-fn evenly(calls: u64, skip: u64, seen: u64) -> Vec<u64> {
-    let all = seen - skip;
-    let parts = calls.min(all);
-    (0..parts).map(|part| skip + 1 + (2 * part + 1) * all / (2 * parts)).collect()
+/// Numbers of calls, evenly over those from `skip` to `seen_calls`: the middle of each part.
+fn evenly(calls: u64, skip: u64, seen_calls: u64) -> Vec<u64> {
+    let calls_to_choose = seen_calls - skip;
+    let parts = calls.min(calls_to_choose);
+    (0..parts).map(|part| skip + 1 + (2 * part + 1) * calls_to_choose / (2 * parts)).collect()
 }
 
 #[cfg(test)]

@@ -104,9 +104,9 @@ mod tests {
         let readings: Vec<Reading> = ticks
             .map(|(row, ticks)| Reading { row, round: 0, ticks, flags: Flags::NONE, guard: None })
             .collect();
-        let found: Vec<(u32, f64)> =
+        let found_ends: Vec<(u32, f64)> =
             ends(&rows, &readings).iter().map(|end| (end.row, end.low)).collect();
-        assert_eq!(found, [(1, -33.0), (2, -33.0), (3, -65.0), (4, -65.0)]);
+        assert_eq!(found_ends, [(1, -33.0), (2, -33.0), (3, -65.0), (4, -65.0)]);
     }
 
     #[test]
@@ -147,13 +147,13 @@ mod tests {
             rows.push(row(trips, counted));
         }
         let off = |ends: Vec<Ending>| {
-            let found = solve(
+            let solution = solve(
                 &table,
                 series,
                 &Options { ends, repeats: Repeats::Calm, ..Options::default() },
             )
             .unwrap();
-            let trip = found.component("trip").unwrap().ticks;
+            let trip = solution.component("trip").unwrap().ticks;
             (trip.value - 22.0).abs() / trip.half_width()
         };
         assert!(off(ends(&rows, &readings)) < 1.0 && off(Vec::new()) > 2.0);

@@ -292,10 +292,11 @@ impl Session<'_> {
         if lost.is_empty() {
             return Ok(prepared);
         }
-        let kept = rows_of(&prepared).into_iter().map(|(process, _)| !lost.contains_key(&process));
+        let kept_rows =
+            rows_of(&prepared).into_iter().map(|(process, _)| !lost.contains_key(&process));
         let mut next = 0..;
         let numbers: Vec<Option<u32>> =
-            kept.map(|kept| if kept { next.next() } else { None }).collect();
+            kept_rows.map(|kept| if kept { next.next() } else { None }).collect();
         readings.function.retain_mut(|reading| {
             numbers[reading.row as usize].map(|number| reading.row = number).is_some()
         });
@@ -308,13 +309,13 @@ impl Session<'_> {
             });
         }
         self.skipped.sort_by_key(|skipped| skipped.input);
-        let left = prepared
+        let prepared_left = prepared
             .into_iter()
             .enumerate()
             .filter(|(process, _)| !lost.contains_key(process))
             .map(|(_, one)| one)
             .collect();
-        self.require_any(left)
+        self.require_any(prepared_left)
     }
 
     /// The final graph with its source lines and the names of the functions that blocks call.
@@ -344,7 +345,7 @@ impl Session<'_> {
 
     /// The functions that a block calls; a jump out of the function counts as a call.
     fn calls(&self, block: &Block, image: &Image) -> Vec<String> {
-        let all = instructions(&self.code, block.start, block.end)
+        let all_instructions = instructions(&self.code, block.start, block.end)
             .into_iter()
             .filter_map(|address| self.code.decode(address));
         let entry = self.target.as_ref().map_or(0, |target| target.function.entry);
@@ -357,17 +358,20 @@ impl Session<'_> {
         let name = |instruction: Instruction| {
             callee(image, &instruction).unwrap_or_else(|| "computed address".to_owned())
         };
-        all.filter(is_call).map(name).collect()
+        all_instructions.filter(is_call).map(name).collect()
     }
 
     /// Blocks with a repeated string instruction, whose time depends on its operands.
     fn repeated(&self, graph: &Graph) -> Vec<usize> {
         let repeats = |at: &usize| {
-            let all = instructions(&self.code, graph.blocks[*at].start, graph.blocks[*at].end);
-            all.into_iter().filter_map(|address| self.code.decode(address)).any(|instruction| {
-                instruction.is_string_instruction()
-                    && (instruction.has_rep_prefix() || instruction.has_repne_prefix())
-            })
+            let addresses =
+                instructions(&self.code, graph.blocks[*at].start, graph.blocks[*at].end);
+            addresses.into_iter().filter_map(|address| self.code.decode(address)).any(
+                |instruction| {
+                    instruction.is_string_instruction()
+                        && (instruction.has_rep_prefix() || instruction.has_repne_prefix())
+                },
+            )
         };
         (0..graph.blocks.len()).filter(repeats).collect()
     }
@@ -388,9 +392,9 @@ impl Session<'_> {
 
     /// The blocks where parts of calls begin.
     fn begun_at(&self, graph: &Graph) -> Option<String> {
-        let all =
+        let all_blocks =
             self.begun_at.iter().filter_map(|address| Some(block_name(graph.block_at(*address)?)));
-        let names = all.collect::<Vec<_>>().join(", ");
+        let names = all_blocks.collect::<Vec<_>>().join(", ");
         (!names.is_empty()).then_some(names)
     }
 
@@ -413,18 +417,18 @@ impl Session<'_> {
 /// latency. It orders a list, no more.
 fn hottest(code: &Code, block: &Block) -> Vec<(String, u32)> {
     const SHOWN_NAMES: usize = 3;
-    let mut known: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    let mut known_lines: BTreeMap<String, (u32, u32)> = BTreeMap::new();
     for instruction in instructions(code, block.start, block.end)
         .into_iter()
         .filter_map(|address| code.decode(address))
     {
         let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
-        let entry = known.entry(name).or_insert((0, 0));
+        let entry = known_lines.entry(name).or_insert((0, 0));
         *entry = (entry.0 + 1, entry.1 + likely_cycles(&instruction));
     }
-    let mut all: Vec<(String, (u32, u32))> = known.into_iter().collect();
-    all.sort_by_key(|(_, (_, cycles))| std::cmp::Reverse(*cycles));
-    all.into_iter().take(SHOWN_NAMES).map(|(name, (number, _))| (name, number)).collect()
+    let mut all_lines: Vec<(String, (u32, u32))> = known_lines.into_iter().collect();
+    all_lines.sort_by_key(|(_, (_, cycles))| std::cmp::Reverse(*cycles));
+    all_lines.into_iter().take(SHOWN_NAMES).map(|(name, (number, _))| (name, number)).collect()
 }
 
 fn likely_cycles(instruction: &Instruction) -> u32 {
@@ -449,14 +453,14 @@ fn likely_cycles(instruction: &Instruction) -> u32 {
 
 /// Addresses of the instructions in a range.
 pub(crate) fn instructions(code: &Code, start: u64, end: u64) -> Vec<u64> {
-    let mut all = Vec::new();
+    let mut addresses = Vec::new();
     let mut at = start;
     while at < end {
-        all.push(at);
+        addresses.push(at);
         let Some(instruction) = code.decode(at) else { break };
         at = instruction.next_ip();
     }
-    all
+    addresses
 }
 
 /// A function's code at the addresses of its file.
@@ -485,8 +489,8 @@ fn rows_of(prepared: &[Prepared]) -> Vec<(usize, usize)> {
 /// # Errors
 /// A file that is not a program for x86-64.
 pub fn functions(program: &Path, debug_files: &Path) -> Result<Vec<ListedFunction>> {
-    let all = Image::open(program, debug_files)?.all_functions();
-    Ok(all
+    let all_functions = Image::open(program, debug_files)?.all_functions();
+    Ok(all_functions
         .into_iter()
         .map(|(address, (bytes, name))| ListedFunction { address, bytes, name })
         .collect())

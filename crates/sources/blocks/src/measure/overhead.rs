@@ -102,16 +102,16 @@ impl Overhead {
         );
         let (long_rows, all_rows) = (table.series("long"), table.series("all"));
         let mut ids = vec![None; OWN_FUNCTIONS.len()];
-        for (at, own) in OWN_FUNCTIONS.iter().enumerate() {
+        for (at, own_function) in OWN_FUNCTIONS.iter().enumerate() {
             let mine: Vec<&Reading> =
                 readings.own_readings.iter().filter(|reading| reading.row as usize == at).collect();
             if mine.is_empty() {
                 continue;
             }
-            let counts = [f64::from(own.copies)];
+            let counts = [f64::from(own_function.copies)];
             let row = table.row_apart(all_rows, &counts);
             ids[at] = Some(row);
-            let twice = (own.returns && own.copies >= LONG_COPIES)
+            let twice = (own_function.returns && own_function.copies >= LONG_COPIES)
                 .then(|| table.row_apart(long_rows, &counts));
             for (reading, row) in mine.iter().flat_map(|reading| {
                 [Some(row), twice].into_iter().flatten().map(move |row| (reading, row))
@@ -122,9 +122,10 @@ impl Overhead {
         let options = Options { leave_rows_out: false, repeats, ..Options::default() };
         let line = solve(&table, long_rows, &options).ok()?;
         let (common, copy) = (line.overhead?.value, line.component("copies")?.ticks.value);
-        let all = solve(&table, all_rows, &options).ok()?;
+        let solution_of_all = solve(&table, all_rows, &options).ok()?;
         let time = |id: RowId| {
-            all.rows
+            solution_of_all
+                .rows
                 .iter()
                 .find(|row| row.row == id && row.location.is_finite())
                 .map(|row| row.location)
@@ -142,16 +143,18 @@ impl Overhead {
                 f64::from(OWN_FUNCTIONS[at].copies) * copy,
             ))
         };
-        let all = |returns: bool| {
+        let functions_that = |returns: bool| {
             (0..OWN_FUNCTIONS.len()).filter(move |at| OWN_FUNCTIONS[*at].returns == returns)
         };
-        let mut hidden: Vec<(f64, f64)> =
-            all(true).filter_map(beyond).map(|(time, own)| (time, (time - own).max(0.0))).collect();
+        let mut hidden: Vec<(f64, f64)> = functions_that(true)
+            .filter_map(beyond)
+            .map(|(time, own)| (time, (time - own).max(0.0)))
+            .collect();
         // What is hidden does not grow with the length; readings that say so are noise.
         for at in (1..hidden.len()).rev() {
             hidden[at - 1].1 = hidden[at - 1].1.max(hidden[at].1);
         }
-        let early: Vec<f64> = all(false)
+        let early: Vec<f64> = functions_that(false)
             .filter(|at| OWN_FUNCTIONS[*at].copies >= LONG_COPIES)
             .filter_map(beyond)
             .map(|(time, own)| time - own)
@@ -177,7 +180,7 @@ impl Overhead {
         let mut paths: HashMap<(Option<usize>, &Vec<u64>), u32> = HashMap::new();
         let (arms, mut begun): (Arms, HashMap<(bool, Vec<usize>), u32>) =
             (Arms::new(graph), HashMap::new());
-        let mut all = Vec::new();
+        let mut endings = Vec::new();
         for (at, row) in rows.iter().enumerate() {
             let Some(ticks) = typical[at] else { continue };
             let (early, later) = if row.until.is_some() {
@@ -192,7 +195,7 @@ impl Overhead {
             let exits = (0..graph.edges.len()).filter(leaves).collect();
             let next = kinds.len() as u32;
             let kind = *kinds.entry((row.until, exits)).or_insert(next);
-            all.push(Ending {
+            endings.push(Ending {
                 row: at as u32,
                 kind: ENTRY,
                 low: -SOONER_COPIES * self.copy,
@@ -200,7 +203,7 @@ impl Overhead {
                 sd: 0.0,
             });
             if low < high {
-                all.push(Ending { row: at as u32, kind, low, high, sd: 0.0 });
+                endings.push(Ending { row: at as u32, kind, low, high, sd: 0.0 });
             }
             let last = if row.is_whole() { arms.last(&row.counts.edges) } else { None };
             for branches in
@@ -208,7 +211,7 @@ impl Overhead {
             {
                 let next = ARMS + begun.len() as u32;
                 let kind = *begun.entry(branches).or_insert(next);
-                all.push(Ending {
+                endings.push(Ending {
                     row: at as u32,
                     kind,
                     low: -ARM * self.copy,
@@ -218,7 +221,7 @@ impl Overhead {
             }
             let next = paths.len() as u32;
             let path = *paths.entry((row.until, &row.counts.blocks)).or_insert(next);
-            all.push(Ending {
+            endings.push(Ending {
                 row: at as u32,
                 kind: PATHS + path,
                 low: 0.0,
@@ -226,7 +229,7 @@ impl Overhead {
                 sd: self.scatter,
             });
         }
-        all
+        endings
     }
 }
 
@@ -247,9 +250,13 @@ mod tests {
     /// Functions of 3 ticks a copy beside an overhead of 100 of which the fence hides up to 10, and
     /// early ends that cost 2.
     fn overhead() -> Overhead {
-        let time = |own: &PageFunction| {
-            let work = 3.0 * f64::from(own.copies);
-            Some(if own.returns { (100.0 + work).max(110.0) } else { (102.0 + work).max(110.0) })
+        let time = |own_function: &PageFunction| {
+            let work = 3.0 * f64::from(own_function.copies);
+            Some(if own_function.returns {
+                (100.0 + work).max(110.0)
+            } else {
+                (102.0 + work).max(110.0)
+            })
         };
         Overhead::from_times(100.0, 3.0, &OWN_FUNCTIONS.iter().map(time).collect::<Vec<_>>())
     }
@@ -300,10 +307,10 @@ mod tests {
             ends.iter().any(|ending| ending.row as usize == at && ending.kind == ENTRY)
         }));
         let arms = |row: u32| -> Vec<u32> {
-            let all = ends
+            let all_endings = ends
                 .iter()
                 .filter(|ending| ending.row == row && (ARMS..PATHS).contains(&ending.kind));
-            all.map(|ending| ending.kind).collect()
+            all_endings.map(|ending| ending.kind).collect()
         };
         assert!(
             arms(0).len() == 2
@@ -361,13 +368,13 @@ mod tests {
             &Readings { function, ..Readings::default() },
         );
         let off = |ends: Vec<Ending>| {
-            let found = solve(
+            let solution = solve(
                 &table,
                 series,
                 &Options { ends, repeats: Repeats::Calm, ..Options::default() },
             )
             .unwrap();
-            let arm = found.component("arm").unwrap().ticks;
+            let arm = solution.component("arm").unwrap().ticks;
             (arm.value - 24.0).abs() / arm.half_width()
         };
         assert!(off(ends) < 1.0 && off(Vec::new()) > 2.0);

@@ -78,13 +78,13 @@ pub fn plan(graph: &Graph, ran: &[u64], block: Option<usize>, parts: u64) -> Res
     } else {
         (0..ran.len()).filter(is_rarer).rev().max_by_key(|at| ran[*at]).unwrap_or(block)
     };
-    let all = ran[rarer].min(MOST_STOPS);
+    let all_stops = ran[rarer].min(MOST_STOPS);
     // Evenly, but not at equal distances, which would meet a call that does two things in turns in
     // one of them only. Trips of a loop are alike: further windows begin at further places in them.
     let window = |at: u64| Window {
         after: 1
-            + ((at as f64 + (0.5 + at as f64 * GOLDEN).fract()) / number as f64 * (all - 1) as f64)
-                as u64,
+            + ((at as f64 + (0.5 + at as f64 * GOLDEN).fract()) / number as f64
+                * (all_stops - 1) as f64) as u64,
         skip: at * OF_ONE_PLACE,
         parts: OF_ONE_PLACE.min(parts - at * OF_ONE_PLACE),
     };
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn parts_begin_at_the_busiest_block_evenly_over_the_call() {
-        let found = of(&[1, 90, 90, 30], None, 10).unwrap();
-        assert_eq!((found.block, found.rarer, found.counted), (1, 1, 3));
+        let plan = of(&[1, 90, 90, 30], None, 10).unwrap();
+        assert_eq!((plan.block, plan.rarer, plan.counted), (1, 1, 3));
         let windows: Vec<(u64, u64, u64)> =
-            found.windows.iter().map(|one| (one.after, one.skip, one.parts)).collect();
+            plan.windows.iter().map(|one| (one.after, one.skip, one.parts)).collect();
         assert_eq!(windows, [(15, 0, 4), (34, 4, 4), (82, 8, 2)]);
         assert_eq!(of(&[1, 90, 90, 30], Some(3), 10).unwrap().block, 3);
     }
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn parts_meet_both_of_two_things_that_a_call_does_in_turns() {
         for period in [2_500, 5_000, 10_000] {
-            let found = of(&[1, 50_000, 50_000], None, 40).unwrap();
+            let plan = of(&[1, 50_000, 50_000], None, 40).unwrap();
             let first =
-                found.windows.iter().filter(|window| window.after % period < period / 2).count();
-            assert!((2..=8).contains(&first), "{period}: {first} of {}", found.windows.len());
+                plan.windows.iter().filter(|window| window.after % period < period / 2).count();
+            assert!((2..=8).contains(&first), "{period}: {first} of {}", plan.windows.len());
         }
     }
 

@@ -42,14 +42,14 @@ pub struct Row {
     /// What undoes it.
     undo: Undo,
     /// The registers that its first repeat left.
-    left: Option<[u64; 13]>,
+    registers_left: Option<[u64; 13]>,
     branches: Branches,
 }
 
 /// The branches from which the counts of a row are computed, at addresses of the file.
 #[derive(Debug, Clone)]
 struct Branches {
-    all: BTreeMap<(u64, u64), u64>,
+    counts_of_all: BTreeMap<(u64, u64), u64>,
     entries: u64,
     /// Where the call begins.
     begin: u64,
@@ -75,7 +75,7 @@ pub struct Prepared {
     reads_outside: bool,
     /// The call as it is followed again, and after how many branches that ends.
     again: Call,
-    most: Option<u64>,
+    most_branches: Option<u64>,
     /// Time that following it takes.
     pub took: Duration,
     /// Whether repeats left different registers.
@@ -96,7 +96,8 @@ impl Prepared {
     pub fn run(&mut self, row: usize, repeats: usize, seed: u64) -> Result<Vec<u64>> {
         self.change_to(row)?;
         let ticks = self.stub.run(&mut self.process, &self.rows[row].call, repeats, seed)?;
-        self.varies |= *self.rows[row].left.get_or_insert(self.stub.left) != self.stub.left;
+        self.varies |=
+            *self.rows[row].registers_left.get_or_insert(self.stub.left) != self.stub.left;
         Ok(ticks)
     }
 
@@ -124,7 +125,7 @@ impl Prepared {
             &mut self.stub,
             (&target, self.begin),
             &self.again,
-            self.most,
+            self.most_branches,
             self.reads_outside,
         )?;
         program.watchdog.watch(None);
@@ -268,27 +269,28 @@ impl<'a> Session<'a> {
     /// # Errors
     /// An error that concerns all inputs, or no usable input.
     pub fn prepare_all(&mut self) -> Result<Vec<Prepared>> {
-        let mut all = Vec::new();
+        let mut all_prepared = Vec::new();
         for (at, input) in self.request.inputs.iter().enumerate() {
             (self.request.progress)(Progress::Following {
                 input: at + 1,
                 of: self.request.inputs.len(),
             });
-            match self.prepare_calls(at, input, &mut all) {
+            match self.prepare_calls(at, input, &mut all_prepared) {
                 Err(error) if is_general(&error) => return Err(error),
                 Err(error) => self.skip(at, None, &error),
                 Ok(()) => {}
             }
         }
-        let mut all = self.require_any(all)?;
-        self.recount(&mut all)?;
-        Ok(all)
+        let mut all_prepared = self.require_any(all_prepared)?;
+        self.recount(&mut all_prepared)?;
+        Ok(all_prepared)
     }
 
     /// Ends of calls that the request leaves open: where all calls ran alike, only calls that are
     /// ended in their loops tell parts apart.
-    pub fn ends_to_choose(&self, all: &[Prepared]) -> Option<Ends> {
-        let mut rows = all.iter().flat_map(|one| one.rows.iter().map(|row| &row.counts.counts));
+    pub fn ends_to_choose(&self, all_prepared: &[Prepared]) -> Option<Ends> {
+        let mut rows =
+            all_prepared.iter().flat_map(|one| one.rows.iter().map(|row| &row.counts.counts));
         let first = rows.next()?;
         let is_open = self.request.until.is_empty()
             && self.request.parts.is_none()
@@ -300,12 +302,12 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// [`Error::NoInput`] with the first skipped input.
-    pub fn require_any(&self, all: Vec<Prepared>) -> Result<Vec<Prepared>> {
+    pub fn require_any(&self, all_prepared: Vec<Prepared>) -> Result<Vec<Prepared>> {
         match self.skipped.first() {
-            Some(first) if all.is_empty() => {
+            Some(first) if all_prepared.is_empty() => {
                 Err(Error::NoInput(format!("the first one ({}): {}", first.text, first.reason)))
             }
-            _ => Ok(all),
+            _ => Ok(all_prepared),
         }
     }
 
@@ -332,7 +334,7 @@ impl<'a> Session<'a> {
         ready: Ready,
         followed: &Traces,
         again: Call,
-        most: Option<u64>,
+        most_branches: Option<u64>,
         rows: Vec<Row>,
     ) -> Prepared {
         self.program.watchdog.watch(None);
@@ -347,7 +349,7 @@ impl<'a> Session<'a> {
             path,
             reads_outside: self.reads_outside,
             again,
-            most,
+            most_branches,
             took,
             varies: false,
             bias,
@@ -358,7 +360,7 @@ impl<'a> Session<'a> {
 
     /// Follows the call, or some branches of it with an end at each block, and records what it
     /// wrote.
-    fn follow(&mut self, ready: &mut Ready, most: Option<u64>) -> Result<Traces> {
+    fn follow(&mut self, ready: &mut Ready, most_branches: Option<u64>) -> Result<Traces> {
         let Ready { started, stub } = ready;
         const RED_ZONE: u64 = 128;
         let Started { process, target, begin } = started;
@@ -387,7 +389,7 @@ impl<'a> Session<'a> {
                 .map(|block| (block.start, later(block.start)))
                 .collect::<Arrivals>()
         };
-        let ends = match most {
+        let ends = match most_branches {
             None => self.arrivals.get_or_insert_with(|| self.ends.arrivals(&self.graph)),
             Some(_) => &each(),
         };
@@ -395,7 +397,7 @@ impl<'a> Session<'a> {
             ends.iter().map(|(end, numbers)| (end.wrapping_add(bias), numbers.clone())).collect();
         let begun = Instant::now();
         let follower = Follower::new(&self.program, process, target, *begin, &stub.guard, &ends);
-        let followed = match most {
+        let followed = match most_branches {
             None => follower.in_copy(stub.room, COPY_PAYS_AFTER)?.run()?,
             // So few branches take less time from breakpoint to breakpoint than it takes to write a
             // copy.
@@ -454,9 +456,9 @@ impl<'a> Session<'a> {
         same_path(followed.path, again.path)?;
         self.after_repeats(process, stub, undo, snapshot, differs, sources)?;
         let bias = target.bias;
-        let all = in_file(&followed.branches, bias);
+        let all_branches = in_file(&followed.branches, bias);
         let branches = Branches {
-            all,
+            counts_of_all: all_branches,
             entries: followed.entries,
             begin: begin.at.wrapping_sub(bias),
             counted: None,
@@ -466,7 +468,7 @@ impl<'a> Session<'a> {
             call,
             counts: CountRow { counts: Counts::default(), until: None, counted: None },
             undo: undo.clone(),
-            left: None,
+            registers_left: None,
             branches,
         })
     }
@@ -484,17 +486,18 @@ impl<'a> Session<'a> {
         let branches = Self::branches_of(started, partial);
         let Some(counts) = self.count(&branches) else { return Ok(None) };
         let (window, windows) = self.window;
-        let known = self.alike.entry((window, until, counts.counts.blocks.clone())).or_insert(0);
+        let known_alike =
+            self.alike.entry((window, until, counts.counts.blocks.clone())).or_insert(0);
         let whole_calls = self.request.inputs.len() * (self.request.calls as usize);
         let room = self.partial_rows + whole_calls + overhead::long().count() < MOST_ROWS;
-        if *known >= MOST_ALIKE.div_ceil(windows) {
+        if *known_alike >= MOST_ALIKE.div_ceil(windows) {
             self.enough_alike += 1;
             return Ok(None);
         }
         if !room || !self.ends.can_end(&self.graph, &self.code, &counts.counts, until) {
             return Ok(None);
         }
-        *known += 1;
+        *known_alike += 1;
         self.partial_rows += 1;
         if partial.passes > 1 {
             stub.count_at(partial.until, &started.target.code)?;
@@ -505,7 +508,7 @@ impl<'a> Session<'a> {
             .prepare(&mut started.process, started.begin.at, &undo)?
             .up_to(partial.until, partial.passes);
         put_back(&mut started.process, stub.code(), &undo)?;
-        Ok(Some(Row { call, counts, undo, left: None, branches }))
+        Ok(Some(Row { call, counts, undo, registers_left: None, branches }))
     }
 }
 
@@ -517,13 +520,13 @@ fn repeated(
     stub: &mut Stub,
     (target, begin): (&Target, Begin),
     call: &Call,
-    most: Option<u64>,
+    most_branches: Option<u64>,
     reads_outside: bool,
 ) -> Result<Followed> {
     stub.begin(process, call, begin.at)?;
     let no_ends = Arrivals::new();
     let follower = Follower::new(program, process, target, begin, &stub.guard, &no_ends);
-    let follower = match most {
+    let follower = match most_branches {
         None => follower.in_copy(stub.room, COPY_PAYS_AFTER)?,
         Some(most) => follower.up_to(most),
     };

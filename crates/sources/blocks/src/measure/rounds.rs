@@ -112,9 +112,9 @@ struct Plan {
 
 /// Repeats in one turn: equal for all rows, because rows with fewer would count as disturbed.
 fn readings_each(plans: &[(usize, Plan)]) -> usize {
-    let mut all: Vec<u64> = plans.iter().map(|(_, plan)| plan.typical).collect();
-    all.sort_unstable();
-    let typical = all.get(all.len() / 2).copied().unwrap_or(1);
+    let mut typical_times: Vec<u64> = plans.iter().map(|(_, plan)| plan.typical).collect();
+    typical_times.sort_unstable();
+    let typical = typical_times.get(typical_times.len() / 2).copied().unwrap_or(1);
     (TIMED_TICKS / (typical + TICKS_AROUND)).clamp(1, MOST_TIMED) as usize
 }
 
@@ -139,11 +139,11 @@ impl Timing<'_> {
             Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_clock(&self.clock);
         let is_any_early =
             prepared.iter().flat_map(|one| &one.rows).any(|row| row.counts.until.is_some());
-        let mut own = shortest_of_own(is_any_early, self.quantum);
+        let mut own_shortest = shortest_of_own(is_any_early, self.quantum);
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
         while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
             (self.progress)(Progress::Timing { elapsed: begin.elapsed(), budget: self.budget });
-            self.run_own(prepared, &mut own, &mut readings, timed, &mut random, program);
+            self.run_own(prepared, &mut own_shortest, &mut readings, timed, &mut random, program);
             plans.shuffle(&mut random);
             for (place, (row, plan)) in plans.iter_mut().enumerate() {
                 if place % ROWS_BETWEEN == 0 {
@@ -166,18 +166,26 @@ impl Timing<'_> {
     /// The mean time of whole calls of which parts were timed, in ticks; `None` without any. Each
     /// counts with a run that a quarter of its runs are shorter than: one that lasts for
     /// milliseconds is often interrupted, and the shortest one had the fastest core clock.
-    pub fn whole_calls(&self, all: &mut [Prepared], program: &Program) -> Option<f64> {
+    pub fn whole_calls(&self, all_prepared: &mut [Prepared], program: &Program) -> Option<f64> {
         /// Share of the budget for all of them.
         const SHARE: u32 = 4;
-        let budget = self.budget / SHARE / u32::try_from(all.len().max(1)).unwrap_or(u32::MAX);
+        let budget =
+            self.budget / SHARE / u32::try_from(all_prepared.len().max(1)).unwrap_or(u32::MAX);
         let mut times = Vec::new();
-        for at in 0..all.len() {
+        for at in 0..all_prepared.len() {
             let begin = Instant::now();
-            let trial = self.runs(all, (at, 0), 1, 1, self.timeout, program);
+            let trial = self.runs(all_prepared, (at, 0), 1, 1, self.timeout, program);
             let repeats = (budget.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6))
                 .clamp(1.0, MOST_TIMED as f64) as usize;
             let ticks = trial.and_then(|_| {
-                self.runs(all, (at, 0), repeats, 1, self.timeout * (1 + repeats as u32), program)
+                self.runs(
+                    all_prepared,
+                    (at, 0),
+                    repeats,
+                    1,
+                    self.timeout * (1 + repeats as u32),
+                    program,
+                )
             });
             times.extend(ticks.ok().and_then(first_quarter));
         }
@@ -262,9 +270,9 @@ impl Timing<'_> {
         limit: Duration,
         program: &Program,
     ) -> Result<Vec<u64>> {
-        let one = &mut prepared[process];
-        program.deadline_after(&one.process, limit);
-        one.run(row, repeats, seed).map_err(|e| program.explain("repeat the call", e))
+        let prepared_process = &mut prepared[process];
+        program.deadline_after(&prepared_process.process, limit);
+        prepared_process.run(row, repeats, seed).map_err(|e| program.explain("repeat the call", e))
     }
 
     fn turn(
@@ -321,11 +329,11 @@ impl Readings {
 
 /// The times of each row that nothing has flagged.
 pub fn undisturbed<'a>(rows: usize, readings: impl Iterator<Item = &'a Reading>) -> Vec<Vec<f64>> {
-    let mut all = vec![Vec::new(); rows];
+    let mut ticks_of_rows = vec![Vec::new(); rows];
     for reading in readings.filter(|reading| !reading.flags.any()) {
-        all[reading.row as usize].push(reading.ticks);
+        ticks_of_rows[reading.row as usize].push(reading.ticks);
     }
-    all
+    ticks_of_rows
 }
 
 fn reading(row: usize, round: u32, raw: Raw) -> Reading {
@@ -361,8 +369,11 @@ mod tests {
         let mut readings =
             Readings { function: [0, 1, 2, 3, 3].map(reading).to_vec(), ..Readings::default() };
         readings.keep_whole(&mut rows);
-        let kept: Vec<(u32, f64)> =
+        let kept_readings: Vec<(u32, f64)> =
             readings.function.iter().map(|reading| (reading.row, reading.ticks)).collect();
-        assert!(rows.len() == 2 && kept == [(0, 0.0), (1, 3.0), (1, 3.0)], "{kept:?}");
+        assert!(
+            rows.len() == 2 && kept_readings == [(0, 0.0), (1, 3.0), (1, 3.0)],
+            "{kept_readings:?}"
+        );
     }
 }

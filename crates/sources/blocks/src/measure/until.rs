@@ -30,9 +30,9 @@ pub struct Ends {
 ///
 /// # Errors
 /// A place where no block begins, an unknown line, or bad numbers.
-pub fn resolve(wanted: &[String], graph: &Graph) -> Result<Ends> {
+pub fn resolve(wanted_places: &[String], graph: &Graph) -> Result<Ends> {
     let mut ends = Ends::default();
-    for place in wanted {
+    for place in wanted_places {
         match place.as_str() {
             "each" => ends.each = true,
             "merged" => ends.merged = true,
@@ -43,10 +43,10 @@ pub fn resolve(wanted: &[String], graph: &Graph) -> Result<Ends> {
             }
         }
     }
-    let all: usize = ends.named.values().map(BTreeSet::len).sum();
-    if all as u64 > MOST_ARRIVALS {
+    let all_places: usize = ends.named.values().map(BTreeSet::len).sum();
+    if all_places as u64 > MOST_ARRIVALS {
         return Err(Error::BadRequest(format!(
-            "--until: {MOST_ARRIVALS} arrivals at the most, and these are {all}"
+            "--until: {MOST_ARRIVALS} arrivals at the most, and these are {all_places}"
         )));
     }
     Ok(ends)
@@ -105,8 +105,8 @@ fn one(option: &str, place: &str, graph: &Graph) -> Result<u64> {
         bad("give a block as B4, an address as 0x1160, a line as 12 or file.c:12; for --until also \
              `each` or `merged`".into())
     })?;
-    let found = on_line(file, line, graph).next().map(|at| graph.blocks[at].start);
-    found.ok_or_else(|| match graph.blocks.iter().any(|block| block.source.is_some()) {
+    let found_block = on_line(file, line, graph).next().map(|at| graph.blocks[at].start);
+    found_block.ok_or_else(|| match graph.blocks.iter().any(|block| block.source.is_some()) {
         true => bad("no block begins on that line".into()),
         false => {
             bad("the program has no line numbers (compile with -g): give a block or an address"
@@ -136,19 +136,20 @@ fn on_line<'a>(file: &'a str, line: u32, graph: &'a Graph) -> impl Iterator<Item
 
 /// Messages about lines on which several blocks begin, of `--until` or `--from`, and what happens
 /// there.
-pub fn notes(option: &str, what: &str, wanted: &[String], graph: &Graph) -> Vec<String> {
+pub fn notes(option: &str, event: &str, wanted_places: &[String], graph: &Graph) -> Vec<String> {
     let note = |place: &String| {
         let (file, line) =
             as_line(place.rsplit_once('@').map_or(place.as_str(), |(place, _)| place))?;
-        let all: Vec<String> = on_line(file, line, graph).map(block_name).collect();
-        let (first, others) = all.split_first().filter(|(_, others)| !others.is_empty())?;
+        let all_blocks: Vec<String> = on_line(file, line, graph).map(block_name).collect();
+        let (first, other_blocks) =
+            all_blocks.split_first().filter(|(_, other_blocks)| !other_blocks.is_empty())?;
         Some(format!(
-            "{option} {place}: {what} {first}; {} begin on that line, too, and can be given by \
+            "{option} {place}: {event} {first}; {} begin on that line, too, and can be given by \
              name",
-            others.join(", ")
+            other_blocks.join(", ")
         ))
     };
-    wanted.iter().filter_map(note).collect()
+    wanted_places.iter().filter_map(note).collect()
 }
 
 /// Runs of a block in a call from which some of its arrivals are worth an end.
@@ -191,11 +192,11 @@ impl Ends {
         let start = |at: usize| graph.blocks[at].start;
         let merged = if self.merged { Structure::from_graph(graph).merged() } else { Vec::new() };
         let each = (0..graph.blocks.len()).filter(|_| self.each);
-        let mut all = self.named.clone();
+        let mut all_arrivals = self.named.clone();
         for at in each.chain(merged).filter(|at| *at != graph.entry) {
-            all.entry(start(at)).or_default().insert(1);
+            all_arrivals.entry(start(at)).or_default().insert(1);
         }
-        all
+        all_arrivals
     }
 
     /// Messages about named ends where no row ends.
@@ -286,21 +287,21 @@ mod tests {
             graph.blocks[at].source =
                 Some(crate::graph::Source { file, line, last_line: line, text });
         }
-        let wanted = |place: &str| [place.to_owned()];
+        let wanted_places = |place: &str| [place.to_owned()];
         assert_eq!(
-            resolve(&wanted("a.c:8"), &graph).unwrap().arrivals(&graph),
+            resolve(&wanted_places("a.c:8"), &graph).unwrap().arrivals(&graph),
             Arrivals::from([(16, BTreeSet::from([1]))])
         );
-        let said = notes("--until", "calls end before", &wanted("8"), &graph);
+        let said = notes("--until", "calls end before", &wanted_places("8"), &graph);
         assert!(said.len() == 1 && said[0].contains("before B2; B3 begin"), "{said:?}");
         assert!(
             notes("--until", "", &["9".to_owned(), "each".to_owned(), "B2".to_owned()], &graph)
                 .is_empty()
         );
         // A file is given by whole parts of its path.
-        assert!(resolve(&wanted("src/a.c:8"), &graph).is_ok());
+        assert!(resolve(&wanted_places("src/a.c:8"), &graph).is_ok());
         assert!(
-            resolve(&wanted("c:8"), &graph)
+            resolve(&wanted_places("c:8"), &graph)
                 .unwrap_err()
                 .to_string()
                 .contains("no block begins on that line")
@@ -328,9 +329,9 @@ mod tests {
     #[test]
     fn ends_without_a_row_are_named() {
         let graph = graph(3, &[(0, Some(1)), (1, Some(2)), (2, None)]);
-        let wanted: Vec<String> =
+        let wanted_places: Vec<String> =
             ["each", "B2", "B2@3", "B3", "B3@2-4"].map(str::to_owned).to_vec();
-        let ends = resolve(&wanted, &graph).unwrap();
+        let ends = resolve(&wanted_places, &graph).unwrap();
         let row = |until, counted| CountRow { counts: Counts::default(), until, counted };
         let counted = |block, arrivals| Some(Counted { block, arrivals, twice: false });
         let notes = ends.unreached(

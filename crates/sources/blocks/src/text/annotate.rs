@@ -134,19 +134,20 @@ fn steps(page: &mut Page, listing: &Listing, block: &Block, share: f64) {
     for (at, step) in block.code.iter().enumerate() {
         let is_new = at == 0 || step.place.as_ref() != last;
         last = step.place.as_ref();
-        let own = block.code[at..].iter().take_while(|next| next.place == step.place).count();
+        let own_instructions =
+            block.code[at..].iter().take_while(|next| next.place == step.place).count();
         let part = if is_new && !is_one_line && step.place.is_some() {
-            share_of_instructions(share * own as f64 / block.code.len() as f64)
+            share_of_instructions(share * own_instructions as f64 / block.code.len() as f64)
         } else {
             String::new()
         };
-        let left =
+        let place_text =
             step.place.as_ref().filter(|_| is_new).map(|at| place(listing, at)).unwrap_or_default();
-        page.table_line(&row(&part, &cut(&left, source), source, step), Tone::Plain);
+        page.table_line(&row(&part, &cut(&place_text, source), source, step), Tone::Plain);
     }
 }
 
-fn row(share: &str, left: &str, columns: usize, step: &Step) -> String {
+fn row(share: &str, place_text: &str, columns: usize, step: &Step) -> String {
     let address = format!("{:#x}", step.address);
-    format!("{share:>SHARE$}  {}  {address:<8} {}", pad(left, columns), clean(&step.text))
+    format!("{share:>SHARE$}  {}  {address:<8} {}", pad(place_text, columns), clean(&step.text))
 }

@@ -70,17 +70,19 @@ impl<'a> Listing<'a> {
     /// The listing of a measurement.
     pub fn new(measured: &'a MeasuredFunction) -> Listing<'a> {
         let analysis = &measured.analysis;
-        let (mut shown, mut listed) = (HashSet::new(), HashSet::new());
+        let (mut shown_components, mut listed) = (HashSet::new(), HashSet::new());
         for place in &analysis.places {
             match place {
-                Place::Alone(at) | Place::With(at) | Place::Together(at) => drop(shown.insert(*at)),
+                Place::Alone(at) | Place::With(at) | Place::Together(at) => {
+                    shown_components.insert(*at);
+                }
                 Place::Combined(at) => drop(listed.insert(*at)),
                 Place::NeverRan | Place::Common => {}
             }
         }
         let components = 0..analysis.series().components.len();
         let combined: Vec<usize> =
-            components.filter(|at| listed.contains(at) || !shown.contains(at)).collect();
+            components.filter(|at| listed.contains(at) || !shown_components.contains(at)).collect();
         let numbers = combined.iter().enumerate().map(|(number, at)| (*at, number + 1)).collect();
         let main_file = measured
             .graph
@@ -97,14 +99,14 @@ impl<'a> Listing<'a> {
 
     /// The source files of the blocks, that of the first block first.
     pub fn files(&self) -> Vec<&'a str> {
-        let all: BTreeSet<&str> = self
+        let all_files: BTreeSet<&str> = self
             .measured
             .graph
             .blocks
             .iter()
             .filter_map(|block| Some(block.source.as_ref()?.file.as_str()))
             .collect();
-        let others = all.iter().copied().filter(|file| Some(*file) != self.main_file);
+        let others = all_files.iter().copied().filter(|file| Some(*file) != self.main_file);
         self.main_file.into_iter().chain(others).collect()
     }
 
@@ -155,10 +157,10 @@ impl<'a> Listing<'a> {
         self.footnotes(page, &lines, chosen.len());
     }
 
-    fn footnotes(&self, page: &mut Page, lines: &[Line], shown: usize) {
+    fn footnotes(&self, page: &mut Page, lines: &[Line], shown_notes: usize) {
         let analysis = &self.measured.analysis;
-        if lines.len() > shown {
-            let more = count(lines.len() - shown);
+        if lines.len() > shown_notes {
+            let more = count(lines.len() - shown_notes);
             page.line(
                 &format!(
                     "and {more} more, which take less or never ran: all are in the document \
@@ -483,13 +485,14 @@ mod tests {
     #[test]
     fn source_fills_the_remaining_columns_and_addresses_stand_where_all_have_room() {
         let last = |room| Last::new(true, 12, 6, room);
-        let found = [7, 9, 10, 14, 22, 23, 60].map(|room| (last(room).text, last(room).address));
-        assert_eq!(found, [(0, 0), (0, 7), (8, 0), (12, 0), (12, 0), (12, 7), (12, 7)]);
+        let found_texts =
+            [7, 9, 10, 14, 22, 23, 60].map(|room| (last(room).text, last(room).address));
+        assert_eq!(found_texts, [(0, 0), (0, 7), (8, 0), (12, 0), (12, 0), (12, 7), (12, 7)]);
         // Without source, addresses come first.
-        let found = [7, 9, 10, 19, 22, 60]
+        let found_texts = [7, 9, 10, 19, 22, 60]
             .map(|room| Last::new(false, 30, 6, room))
             .map(|last| (last.text, last.address));
-        assert_eq!(found, [(0, 0), (0, 7), (8, 0), (8, 7), (11, 7), (30, 7)]);
+        assert_eq!(found_texts, [(0, 0), (0, 7), (8, 0), (8, 7), (11, 7), (30, 7)]);
     }
 
     #[test]

@@ -34,10 +34,11 @@ fn groups_that_run_together_are_one_item() {
 
 #[test]
 fn the_call_is_without_the_overhead_or_says_that_it_is_with_it() {
-    let known = call(&of_one_path(true), Some(0.25));
+    let text_of_call = call(&of_one_path(true), Some(0.25));
     assert!(
-        known.starts_with("19.") && known.contains(" ns on average; timing overhead left out: 80"),
-        "{known}"
+        text_of_call.starts_with("19.")
+            && text_of_call.contains(" ns on average; timing overhead left out: 80"),
+        "{text_of_call}"
     );
     let unknown = call(&of_one_path(false), Some(0.25));
     assert!(

@@ -90,11 +90,11 @@ mod tests {
         code.relative(&[0xe9], 0x1000);
         assert!(code.close_short(short));
         code.close(open, 0x2000);
-        let all: Vec<u64> = Decoder::with_ip(64, code.bytes(), 0x1000, DecoderOptions::NONE)
+        let targets: Vec<u64> = Decoder::with_ip(64, code.bytes(), 0x1000, DecoderOptions::NONE)
             .iter()
             .map(|one| one.near_branch_target())
             .collect();
-        assert_eq!(all, [0x2000, code.here(), 0x1000]);
+        assert_eq!(targets, [0x2000, code.here(), 0x1000]);
     }
 
     #[test]

@@ -187,10 +187,11 @@ fn random_functions_are_followed_alike_both_ways() {
             format!("{COMMON_CODE}{}{}{END}", statements(&mut dice, 0), statements(&mut dice, 0));
         let program = compile(folder.path(), &source, flags);
         for input in ["1", "7", "123456"] {
-            let one = follow_both_ways(&program, input);
-            assert_eq!((one.why, &one.refused), (None, &None));
-            sums.branches += one.branches;
-            (sums.stepped, sums.copied) = (sums.stepped + one.stepped, sums.copied + one.copied);
+            let outcome = follow_both_ways(&program, input);
+            assert_eq!((outcome.why, &outcome.refused), (None, &None));
+            sums.branches += outcome.branches;
+            (sums.stepped, sums.copied) =
+                (sums.stepped + outcome.stepped, sums.copied + outcome.copied);
         }
     }
     assert!(sums.branches > 1_000 && sums.copied < sums.stepped, "{sums:?}");
@@ -222,11 +223,13 @@ fn the_copy_cannot_be_told_from_the_function() {
     let folder = tempfile::TempDir::new().unwrap();
     let program = compile(folder.path(), PLACES, &["-O2"]);
     for input in ["0", "1", "77"] {
-        let all = follow_both_ways(&program, input);
+        let outcome = follow_both_ways(&program, input);
         // Ninety trips, of six branches and more.
         assert!(
-            all.branches > 2 * 90 * 6 && all.copied * 2 < all.stepped && all.why.is_none(),
-            "{all:?}"
+            outcome.branches > 2 * 90 * 6
+                && outcome.copied * 2 < outcome.stepped
+                && outcome.why.is_none(),
+            "{outcome:?}"
         );
     }
 }
@@ -250,12 +253,15 @@ int main(int count, char **all) {{ return work(count > 1 ? atoi(all[1]) : 1, 2) 
 #[test]
 fn data_behind_a_call_that_never_returns_stays_as_it_is() {
     let folder = tempfile::TempDir::new().unwrap();
-    let all = follow_both_ways(&compile(folder.path(), &with_table("nop"), &["-O2"]), "1");
-    assert!(all.branches > 2 * 180 && all.copied * 2 < all.stepped && all.why.is_none(), "{all:?}");
-    let all = follow_both_ways(&compile(folder.path(), &with_table(""), &["-O2"]), "1");
+    let outcome = follow_both_ways(&compile(folder.path(), &with_table("nop"), &["-O2"]), "1");
     assert!(
-        all.why.is_some_and(|why| why.contains("data")) && all.copied == all.stepped,
-        "{all:?}"
+        outcome.branches > 2 * 180 && outcome.copied * 2 < outcome.stepped && outcome.why.is_none(),
+        "{outcome:?}"
+    );
+    let outcome = follow_both_ways(&compile(folder.path(), &with_table(""), &["-O2"]), "1");
+    assert!(
+        outcome.why.is_some_and(|why| why.contains("data")) && outcome.copied == outcome.stepped,
+        "{outcome:?}"
     );
 }
 
@@ -274,10 +280,12 @@ fn log_that_is_full_loses_nothing() {
     let folder = tempfile::TempDir::new().unwrap();
     let program =
         compile(folder.path(), LONG_LOOP, &["-O1", "-fno-if-conversion", "-fno-if-conversion2"]);
-    let all = follow_both_ways(&program, "1");
+    let outcome = follow_both_ways(&program, "1");
     assert!(
-        all.branches > 2 * 65_536 && (3..100).contains(&all.copied) && all.why.is_none(),
-        "{all:?}"
+        outcome.branches > 2 * 65_536
+            && (3..100).contains(&outcome.copied)
+            && outcome.why.is_none(),
+        "{outcome:?}"
     );
 }
 
@@ -328,7 +336,7 @@ int main(int count, char **all) { return work(count > 1 ? atoi(all[1]) : 1, 2) &
 fn copy_that_becomes_too_large_is_left() {
     let folder = tempfile::TempDir::new().unwrap();
     let program = compile(folder.path(), LARGE_FUNCTION, &["-O1"]);
-    let all = follow_both_ways(&program, "1");
-    assert!(all.branches > 2 * 1_700 && all.copied < all.stepped, "{all:?}");
-    assert_eq!(all.why, Some("the copy of the function is too large"));
+    let outcome = follow_both_ways(&program, "1");
+    assert!(outcome.branches > 2 * 1_700 && outcome.copied < outcome.stepped, "{outcome:?}");
+    assert_eq!(outcome.why, Some("the copy of the function is too large"));
 }

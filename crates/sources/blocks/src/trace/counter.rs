@@ -97,10 +97,10 @@ fn failed(reason: &str) -> Error {
 
 /// The instructions under a jump at an address, and the address behind them.
 fn moved(address: u64, code: &Code) -> Result<(Vec<Instruction>, u64)> {
-    let (mut all, mut at) = (Vec::new(), address);
+    let (mut all_instructions, mut at) = (Vec::new(), address);
     while at < address + super::stub::JUMP as u64 {
         let instruction = code.decode(at).ok_or_else(|| failed("there is no instruction there"))?;
-        all.push(instruction);
+        all_instructions.push(instruction);
         at = instruction.next_ip();
         if matches!(
             code.flow(&instruction, u64::MAX),
@@ -109,7 +109,7 @@ fn moved(address: u64, code: &Code) -> Result<(Vec<Instruction>, u64)> {
             break;
         }
     }
-    Ok((all, at))
+    Ok((all_instructions, at))
 }
 
 #[cfg(test)]
@@ -124,13 +124,13 @@ mod tests {
         let words = Words { once: [0x9000, 0x9008], again: [0x9010, 0x9018], back: 0x8000 };
         let counter = Counter::new(0x1000, &code, 0x7000, words, twice).unwrap();
         let copy = Code::new(vec![(0x7000, counter.bytes().to_vec())]);
-        let (mut at, mut all) = (0x7000, Vec::new());
+        let (mut at, mut all_instructions) = (0x7000, Vec::new());
         while let Some(instruction) = copy.decode(at) {
             at = instruction.next_ip();
-            all.push(instruction);
+            all_instructions.push(instruction);
         }
         assert!(Counter::new(0x2000, &code, 0x7000, words, twice).is_err());
-        all
+        all_instructions
     }
 
     use Mnemonic::{Inc, Je, Jmp, Jrcxz, Lea, Mov, Ret};
@@ -138,18 +138,24 @@ mod tests {
 
     #[test]
     fn the_instructions_under_the_jump_are_moved_with_their_targets() {
-        let all = counter(false);
-        let kinds: Vec<Mnemonic> = all.iter().map(Instruction::mnemonic).collect();
+        let all_instructions = counter(false);
+        let kinds: Vec<Mnemonic> = all_instructions.iter().map(Instruction::mnemonic).collect();
         assert_eq!(kinds, [&COUNT[..], &[Je, Inc, Ret, Jmp, Jmp]].concat());
         assert_eq!(
-            (all[0].ip_rel_memory_address(), all[1].ip_rel_memory_address()),
+            (
+                all_instructions[0].ip_rel_memory_address(),
+                all_instructions[1].ip_rel_memory_address()
+            ),
             (0x9008, 0x9000)
         );
         assert_eq!(
-            (all[4].near_branch_target(), all[6].near_branch_target()),
-            (all[10].ip(), 0x1012)
+            (all_instructions[4].near_branch_target(), all_instructions[6].near_branch_target()),
+            (all_instructions[10].ip(), 0x1012)
         );
-        assert_eq!((all[9].near_branch_target(), all[10].near_branch_target()), (0x1005, 0x8000));
+        assert_eq!(
+            (all_instructions[9].near_branch_target(), all_instructions[10].near_branch_target()),
+            (0x1005, 0x8000)
+        );
     }
 
     #[test]

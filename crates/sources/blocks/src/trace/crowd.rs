@@ -41,14 +41,14 @@ pub struct Crowd {
     /// The process whose calls count.
     first: Pid,
     /// How it ended.
-    ended: Option<String>,
+    how_ended: Option<String>,
     other_threads: BTreeMap<Pid, Other>,
     /// Those of which the first stop came before the news of them.
     early: BTreeSet<Pid>,
     /// Whether the process whose calls count ended by itself.
     pub exited: bool,
     /// Processes that are stopped at the function.
-    held: Vec<Pid>,
+    held_threads: Vec<Pid>,
     /// The only thread that is waited for, if there is one.
     only: Option<Pid>,
     /// Threads that stopped at a place where only that one is waited for, and the byte there. They
@@ -75,11 +75,11 @@ impl Crowd {
         Crowd {
             process,
             first,
-            ended: None,
+            how_ended: None,
             other_threads: BTreeMap::new(),
             early: BTreeSet::new(),
             exited: false,
-            held: Vec::new(),
+            held_threads: Vec::new(),
             only: None,
             parked: Vec::new(),
         }
@@ -94,19 +94,19 @@ impl Crowd {
     /// breakpoints; returns which. It is any thread that gets there, or `only` one.
     ///
     /// # Errors
-    /// By `ended`: the program ends before, or replaces itself.
+    /// By `error_of_end`: the program ends before, or replaces itself.
     pub fn run_to(
         &mut self,
         places: &[Place],
         only: Option<i32>,
-        ended: &dyn Fn(String) -> Error,
+        error_of_end: &dyn Fn(String) -> Error,
     ) -> Result<u64> {
         self.only = only.map(Pid::from_raw);
         places.iter().try_for_each(|(address, _)| self.process.poke(*address, &[BREAKPOINT]))?;
         self.process.resume(Resume::Run)?;
         let reached = loop {
-            let status = self.wait(ended)?;
-            if let Event::Reached(thread) = self.handle(status, places, ended)? {
+            let status = self.wait(error_of_end)?;
+            if let Event::Reached(thread) = self.handle(status, places, error_of_end)? {
                 break thread;
             }
         };
@@ -124,22 +124,22 @@ impl Crowd {
     ///
     /// # Errors
     /// The thread ends there.
-    pub fn step(&mut self, ended: &dyn Fn(String) -> Error) -> Result<()> {
+    pub fn step(&mut self, error_of_end: &dyn Fn(String) -> Error) -> Result<()> {
         // A signal from before would be delivered in place of the step.
-        let mut held = self.process.hold();
+        let mut held_signal = self.process.hold();
         loop {
             match self.process.run(Resume::Step)? {
                 Stop::Trap => break,
                 // Delivered when the thread runs on: a handler that begins here would come back to
                 // the same instruction.
                 Stop::Signal(signal) if FAULTS.contains(&signal) => {}
-                Stop::Signal(_) => held = held.or(self.process.hold()),
+                Stop::Signal(_) => held_signal = held_signal.or(self.process.hold()),
                 Stop::Filtered | Stop::SystemCall | Stop::VforkDone => {}
                 Stop::NewProcess { id, .. } => self.joined(Pid::from_raw(id), false),
-                other => return Err(ended(other.as_end())),
+                other => return Err(error_of_end(other.as_end())),
             }
         }
-        self.process.deliver_later(held);
+        self.process.deliver_later(held_signal);
         Ok(())
     }
 
@@ -147,14 +147,18 @@ impl Crowd {
     /// addresses.
     ///
     /// # Errors
-    /// By `ended`: the program ends before.
-    pub fn step_to(&mut self, places: &[Place], ended: &dyn Fn(String) -> Error) -> Result<u64> {
-        self.step(ended)?;
+    /// By `error_of_end`: the program ends before.
+    pub fn step_to(
+        &mut self,
+        places: &[Place],
+        error_of_end: &dyn Fn(String) -> Error,
+    ) -> Result<u64> {
+        self.step(error_of_end)?;
         let at = self.process.instruction()?;
         if places.iter().any(|(place, _)| *place == at) {
             return Ok(at);
         }
-        self.run_to(places, Some(self.process.id()), ended)
+        self.run_to(places, Some(self.process.id()), error_of_end)
     }
 
     /// Makes another thread the one that is looked at.
@@ -168,7 +172,7 @@ impl Crowd {
     }
 
     /// The next event of any of them.
-    fn wait(&mut self, ended: &dyn Fn(String) -> Error) -> Result<WaitStatus> {
+    fn wait(&mut self, error_of_end: &dyn Fn(String) -> Error) -> Result<WaitStatus> {
         let mut since = Instant::now();
         loop {
             // Alone it is asked for by its number: others of this command are not looked at.
@@ -177,7 +181,7 @@ impl Crowd {
             } else {
                 Pid::from_raw(-1)
             };
-            let must_look = self.parked.len() + self.held.len() > 0;
+            let must_look = self.parked.len() + self.held_threads.len() > 0;
             let flags = if must_look {
                 WaitPidFlag::__WALL | WaitPidFlag::WNOHANG
             } else {
@@ -189,7 +193,7 @@ impl Crowd {
                     continue;
                 }
                 Ok(WaitStatus::StillAlive) => {
-                    if !is_asleep(self.first) && self.ended.is_none() {
+                    if !is_asleep(self.first) && self.how_ended.is_none() {
                         since = Instant::now();
                     }
                     if since.elapsed() > PATIENCE {
@@ -199,7 +203,7 @@ impl Crowd {
                     continue;
                 }
                 Ok(status) => status,
-                Err(Errno::ECHILD) if !self.held.is_empty() => return Ok(self.take_held()),
+                Err(Errno::ECHILD) if !self.held_threads.is_empty() => return Ok(self.take_held()),
                 Err(error) => return Err(Error::system("wait for the program", error)),
             };
             let Some(id) = status.pid() else { continue };
@@ -209,8 +213,8 @@ impl Crowd {
             if matches!(status, WaitStatus::Stopped(_, Signal::SIGSTOP)) {
                 self.early.insert(id);
             }
-            if self.other_threads.is_empty() && self.ended.is_some() {
-                return Err(ended(self.ended.clone().unwrap_or_default()));
+            if self.other_threads.is_empty() && self.how_ended.is_some() {
+                return Err(error_of_end(self.how_ended.clone().unwrap_or_default()));
             }
         }
     }
@@ -231,7 +235,7 @@ impl Crowd {
 
     /// The stop of a process that was held: from here on, its calls count.
     fn take_held(&mut self) -> WaitStatus {
-        let thread = self.held.remove(0);
+        let thread = self.held_threads.remove(0);
         (self.first, self.exited) = (thread, false);
         WaitStatus::Stopped(thread, Signal::SIGTRAP)
     }
@@ -240,19 +244,26 @@ impl Crowd {
         &mut self,
         status: WaitStatus,
         places: &[Place],
-        ended: &dyn Fn(String) -> Error,
+        error_of_end: &dyn Fn(String) -> Error,
     ) -> Result<Event> {
         match status {
             WaitStatus::Exited(id, code) => {
                 self.exited |= id == self.first;
-                self.gone(id, format!("the program ended before, with status {code}"), ended)?;
+                self.gone(
+                    id,
+                    format!("the program ended before, with status {code}"),
+                    error_of_end,
+                )?;
             }
             WaitStatus::Signaled(id, Signal::SIGKILL, _) if id == self.first => {
                 self.process.has_ended();
-                return Err(ended(format!("the program was killed by {} before", Signal::SIGKILL)));
+                return Err(error_of_end(format!(
+                    "the program was killed by {} before",
+                    Signal::SIGKILL
+                )));
             }
             WaitStatus::Signaled(id, signal, _) => {
-                self.gone(id, format!("the program was killed by {signal} before"), ended)?
+                self.gone(id, format!("the program was killed by {signal} before"), error_of_end)?
             }
             WaitStatus::PtraceEvent(
                 id,
@@ -268,7 +279,7 @@ impl Crowd {
             }
             WaitStatus::PtraceEvent(id, _, libc::PTRACE_EVENT_EXEC) => {
                 if is_of(id, self.first) {
-                    return Err(ended(
+                    return Err(error_of_end(
                         "it replaces itself with another program: give that program instead".into(),
                     ));
                 }
@@ -303,19 +314,19 @@ impl Crowd {
     }
 
     /// One of them has ended.
-    fn gone(&mut self, id: Pid, how: String, ended: &dyn Fn(String) -> Error) -> Result<()> {
+    fn gone(&mut self, id: Pid, how: String, error_of_end: &dyn Fn(String) -> Error) -> Result<()> {
         if id == self.first {
-            self.ended = Some(how);
+            self.how_ended = Some(how);
         }
         self.process.members.remove(id);
-        self.held.retain(|held| *held != id);
+        self.held_threads.retain(|held| *held != id);
         self.parked.retain(|(parked, ..)| *parked != id);
         if id.as_raw() == self.process.id() {
             match self.other_threads.keys().next().copied() {
                 // Any other will do until one reaches the function.
-                Some(other) => {
-                    self.other_threads.remove(&other);
-                    self.process.change_to(other);
+                Some(other_thread) => {
+                    self.other_threads.remove(&other_thread);
+                    self.process.change_to(other_thread);
                 }
                 None => self.process.has_ended(),
             }
@@ -324,14 +335,16 @@ impl Crowd {
         }
         let is_left = !self.other_threads.is_empty() || id.as_raw() != self.process.id();
         if is_left
-            && !(self.ended.is_some()
+            && !(self.how_ended.is_some()
                 && self.other_threads.is_empty()
-                && self.held.is_empty()
+                && self.held_threads.is_empty()
                 && self.process.id() == id.as_raw())
         {
             return Ok(());
         }
-        Err(ended(self.ended.clone().unwrap_or_else(|| "the program ended before".to_owned())))
+        Err(error_of_end(
+            self.how_ended.clone().unwrap_or_else(|| "the program ended before".to_owned()),
+        ))
     }
 
     /// A thread stopped at a breakpoint, or for a reason of its own.
@@ -361,7 +374,7 @@ impl Crowd {
             }
             (None, false) => {}
         }
-        self.held.push(id);
+        self.held_threads.push(id);
         Ok(Event::Passed)
     }
 
@@ -378,14 +391,15 @@ impl Crowd {
         let over = |status: nix::Result<WaitStatus>| {
             matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_))
         };
-        let mut left: Vec<Pid> =
+        let mut threads_left: Vec<Pid> =
             self.other_threads.keys().copied().chain(std::mem::take(&mut self.early)).collect();
-        for id in &left {
+        for id in &threads_left {
             let _ = kill(*id, Signal::SIGKILL);
         }
         self.process.kill();
-        while !left.is_empty() {
-            left.retain(|id| !over(waitpid(*id, Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG))));
+        while !threads_left.is_empty() {
+            threads_left
+                .retain(|id| !over(waitpid(*id, Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG))));
             self.process.reap();
             std::thread::sleep(Duration::from_millis(1));
         }

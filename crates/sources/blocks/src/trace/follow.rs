@@ -563,7 +563,7 @@ impl<'a> Follower<'a> {
             self.restore(site)?;
         }
         self.process.go_to(site)?;
-        let mut held = None;
+        let mut held_signal = None;
         loop {
             self.found.stops += 1;
             match self.process.run(Resume::Step)? {
@@ -574,11 +574,11 @@ impl<'a> Follower<'a> {
                     return Err(failed("it crashed during the call (at a branch)"));
                 }
                 // Delivered when the program continues.
-                Stop::Signal(_) => held = self.process.hold(),
+                Stop::Signal(_) => held_signal = self.process.hold(),
                 other => return Err(failed(&other.as_end())),
             }
         }
-        self.process.deliver_later(held);
+        self.process.deliver_later(held_signal);
         if planted { self.process.poke(site, &[BREAKPOINT]) } else { Ok(()) }
     }
 }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Guard {
     policy: Policy,
     /// Numbers of the system calls that the followed call made.
-    seen: BTreeSet<i64>,
+    seen_calls: BTreeSet<i64>,
 }
 
 impl Guard {
@@ -42,7 +42,7 @@ impl Guard {
             })?;
         }
         let policy = Policy { nowhere: nowhere(process.id()), shared };
-        Ok(Guard { policy, seen: BTreeSet::new() })
+        Ok(Guard { policy, seen_calls: BTreeSet::new() })
     }
 
     /// Checks a system call before it happens, and cancels it if it is refused.
@@ -83,7 +83,7 @@ impl Guard {
     /// Why it cannot be repeated.
     pub fn check_repeat(&self, process: &Process) -> Result<()> {
         let call = self.check(process)?;
-        if self.seen.contains(&call.number) {
+        if self.seen_calls.contains(&call.number) {
             return Ok(());
         }
         process.cancel_system_call()?;
@@ -127,11 +127,11 @@ impl Guard {
         let meets = |pointer: u64, mapping: &Mapping| {
             pointer < mapping.range.end && mapping.range.start < pointer.saturating_add(MOST_BYTES)
         };
-        let mut all = written
+        let mut all_pointers = written
             .into_iter()
             .map(|pointer| (pointer, true))
             .chain(read.into_iter().map(|pointer| (pointer, false)));
-        all.find_map(|(pointer, is_written)| {
+        all_pointers.find_map(|(pointer, is_written)| {
             let mapping =
                 self.policy.shared.iter().find(|mapping| {
                     meets(pointer, mapping) && (is_written || is_device(mapping))
@@ -153,9 +153,9 @@ impl Guard {
         &mut self,
         process: &mut Process,
         from: u64,
-        seen: &BTreeSet<i64>,
+        seen_calls: &BTreeSet<i64>,
     ) -> Result<()> {
-        self.seen.extend(seen);
+        self.seen_calls.extend(seen_calls);
         let program =
             self.program().map_err(|e| Error::system("make the filter of system calls", e))?;
         install(process, from, &program)
@@ -163,11 +163,12 @@ impl Guard {
     }
 
     fn program(&self) -> std::result::Result<BpfProgram, seccompiler::BackendError> {
-        let changes_memory = OF_MEMORY.iter().any(|number| self.seen.contains(number));
+        let changes_memory = OF_MEMORY.iter().any(|number| self.seen_calls.contains(number));
         // Undoing what the call did to its memory takes the others of these, too.
-        let wanted = self.seen.iter().chain(OF_MEMORY.iter().filter(|_| changes_memory));
+        let wanted_calls =
+            self.seen_calls.iter().chain(OF_MEMORY.iter().filter(|_| changes_memory));
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-        for number in wanted.filter(|number| !self.needs_a_look(**number)) {
+        for number in wanted_calls.filter(|number| !self.needs_a_look(**number)) {
             rules.insert(*number, self.conditions(*number)?);
         }
         let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
@@ -193,7 +194,7 @@ impl Guard {
         &self,
         number: i64,
     ) -> std::result::Result<Vec<SeccompRule>, seccompiler::BackendError> {
-        let one = |argument, operator, value| {
+        let condition = |argument, operator, value| {
             SeccompRule::new(vec![SeccompCondition::new(
                 argument,
                 SeccompCmpArgLen::Dword,
@@ -206,18 +207,19 @@ impl Guard {
                 .policy
                 .nowhere
                 .iter()
-                .map(|descriptor| one(0, SeccompCmpOp::Eq, u64::from(*descriptor)))
+                .map(|descriptor| condition(0, SeccompCmpOp::Eq, u64::from(*descriptor)))
                 .collect(),
             libc::SYS_futex => {
                 let private = libc::FUTEX_PRIVATE_FLAG as u64;
-                Ok(vec![one(1, SeccompCmpOp::MaskedEq(private), private)?])
+                Ok(vec![condition(1, SeccompCmpOp::MaskedEq(private), private)?])
             }
-            libc::SYS_madvise => {
-                OWN_ADVICE.iter().map(|advice| one(2, SeccompCmpOp::Eq, *advice as u64)).collect()
-            }
+            libc::SYS_madvise => OWN_ADVICE
+                .iter()
+                .map(|advice| condition(2, SeccompCmpOp::Eq, *advice as u64))
+                .collect(),
             libc::SYS_mmap => {
                 let own = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
-                Ok(vec![one(3, SeccompCmpOp::MaskedEq(own | 0x0f), own)?])
+                Ok(vec![condition(3, SeccompCmpOp::MaskedEq(own | 0x0f), own)?])
             }
             _ => Ok(Vec::new()),
         }
@@ -355,7 +357,7 @@ mod tests {
     #[test]
     fn a_filter_is_short_and_devices_are_told_from_memory() {
         let mut guard = Guard::default();
-        guard.seen.extend([libc::SYS_write, libc::SYS_mmap, libc::SYS_exit_group]);
+        guard.seen_calls.extend([libc::SYS_write, libc::SYS_mmap, libc::SYS_exit_group]);
         guard.policy.nowhere.extend([1, 2]);
         let program = guard.program().unwrap();
         assert!(program.len() > 10 && program.len() < 200, "{}", program.len());

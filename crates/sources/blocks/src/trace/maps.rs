@@ -76,8 +76,8 @@ pub fn entry_point(id: i32) -> Result<u64> {
         .map_err(|e| Error::system("find the program's entry point", e))?;
     let word = |at: &[u8]| at.try_into().map(u64::from_ne_bytes).unwrap_or(0);
     let mut entries = bytes.chunks_exact(16).map(|entry| (word(&entry[..8]), word(&entry[8..])));
-    let found = entries.find(|(kind, _)| *kind == AT_ENTRY).map(|(_, address)| address);
-    found.ok_or_else(|| {
+    let found_entry = entries.find(|(kind, _)| *kind == AT_ENTRY).map(|(_, address)| address);
+    found_entry.ok_or_else(|| {
         Error::system("find the program's entry point", "the kernel does not report it")
     })
 }
@@ -133,17 +133,17 @@ mod tests {
 
     #[test]
     fn free_ranges_are_near_and_unmapped() {
-        let taken = |from: u64, to: u64| parse(&format!("{from:x}-{to:x} r-xp 0 0 0")).unwrap();
-        let all =
-            [taken(0x5555_5555_4000, 0x5555_5555_8000), taken(0x7fff_f7d0_0000, 0x7fff_f7f0_0000)];
+        let taken_range =
+            |from: u64, to: u64| parse(&format!("{from:x}-{to:x} r-xp 0 0 0")).unwrap();
+        let all_ranges = [
+            taken_range(0x5555_5555_4000, 0x5555_5555_8000),
+            taken_range(0x7fff_f7d0_0000, 0x7fff_f7f0_0000),
+        ];
         for address in [0x5555_5555_5000, 0x7fff_f7d0_1000] {
-            let found = free_near(&all, address, 0x4000).unwrap();
-            assert!(found.abs_diff(address) < 1 << 30);
-            assert!(
-                all.iter()
-                    .all(|mapping| mapping.range.end <= found
-                        || mapping.range.start >= found + 0x4000)
-            );
+            let free_range = free_near(&all_ranges, address, 0x4000).unwrap();
+            assert!(free_range.abs_diff(address) < 1 << 30);
+            assert!(all_ranges.iter().all(|mapping| mapping.range.end <= free_range
+                || mapping.range.start >= free_range + 0x4000));
         }
     }
 }

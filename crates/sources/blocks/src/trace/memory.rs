@@ -52,10 +52,10 @@ impl Snapshot {
         stack_from: u64,
         except: &[Range<u64>],
     ) -> Result<Snapshot> {
-        let wanted = |mapping: &Mapping| mapping.writable && !mapping.name.starts_with("[v");
+        let is_wanted = |mapping: &Mapping| mapping.writable && !mapping.name.starts_with("[v");
         let mappings = without(of_process(process.id())?, except);
         let (mut ranges, mut sparse) = (Vec::new(), Vec::new());
-        for mapping in mappings.iter().filter(|mapping| wanted(mapping)) {
+        for mapping in mappings.iter().filter(|mapping| is_wanted(mapping)) {
             let Range { start, end } = mapping.range;
             let is_large = mapping.is_own() && end - start > LARGE_BYTES;
             match is_large.then(|| used(process.id(), &mapping.range)).flatten() {
@@ -129,13 +129,13 @@ impl Snapshot {
     /// Adds pages that were used since: they held zeros.
     fn newly_used(&self, process: &Process, patches: &mut Patches) {
         // The parts are in the order of their addresses, as mappings are.
-        let known = |at: u64| {
+        let is_known = |at: u64| {
             let before = &self.parts[..self.parts.partition_point(|(start, _)| *start <= at)];
             before.last().is_some_and(|(start, bytes)| at < start + bytes.len() as u64)
         };
         let zeros = [0; PAGE];
         for pages in self.sparse.iter().filter_map(|range| used(process.id(), range)).flatten() {
-            for at in (pages.start..pages.end).step_by(PAGE).filter(|at| !known(*at)) {
+            for at in (pages.start..pages.end).step_by(PAGE).filter(|at| !is_known(*at)) {
                 let mut now = vec![0; PAGE];
                 if process.read(at, &mut now) {
                     let changed = differing(&zeros, &now);

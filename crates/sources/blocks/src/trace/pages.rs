@@ -43,7 +43,7 @@ struct Region {
 /// The parts of a range of addresses that a process has used; `None` if the kernel does not tell.
 pub fn used(id: i32, range: &Range<u64>) -> Option<Vec<Range<u64>>> {
     let file = File::open(format!("/proc/{id}/pagemap")).ok()?;
-    let (mut found, mut start) = (Vec::new(), range.start);
+    let (mut found_pages, mut start) = (Vec::new(), range.start);
     let mut regions = vec![Region::default(); 1024];
     while start < range.end {
         let mut request = Request {
@@ -60,7 +60,7 @@ pub fn used(id: i32, range: &Range<u64>) -> Option<Vec<Range<u64>>> {
         // `most_regions` regions, which all live here.
         let count = unsafe { libc::ioctl(file.as_raw_fd(), PAGEMAP_SCAN, &raw mut request) };
         let count = usize::try_from(count).ok()?;
-        found.extend(
+        found_pages.extend(
             regions[..count.min(regions.len())].iter().map(|region| region.start..region.end),
         );
         if request.walk_end <= start {
@@ -68,7 +68,7 @@ pub fn used(id: i32, range: &Range<u64>) -> Option<Vec<Range<u64>>> {
         }
         start = request.walk_end;
     }
-    Some(found)
+    Some(found_pages)
 }
 
 #[cfg(test)]
@@ -95,9 +95,12 @@ mod tests {
             at as u64
         };
         // An older kernel does not tell.
-        if let Some(found) = used(std::process::id() as i32, &(at..at + SIZE as u64)) {
+        if let Some(found_pages) = used(std::process::id() as i32, &(at..at + SIZE as u64)) {
             let written = at + SIZE as u64 / 2;
-            assert!(found.len() == 1 && found[0] == (written..written + 4096), "{found:x?}");
+            assert!(
+                found_pages.len() == 1 && found_pages[0] == (written..written + 4096),
+                "{found_pages:x?}"
+            );
         }
     }
 }

@@ -131,7 +131,7 @@ pub struct Process {
     pub members: Members,
     owner: Rc<Owner>,
     pending: Option<Signal>,
-    ended: bool,
+    has_ended: bool,
     /// Threads that it started: its end is reported only after theirs.
     threads: Vec<Pid>,
     /// The process that it started last.
@@ -207,7 +207,7 @@ impl Process {
     /// Notes that it has ended and was waited for.
     pub fn has_ended(&mut self) {
         self.members.remove(self.pid);
-        self.ended = true;
+        self.has_ended = true;
     }
 
     /// Looks at another thread from here on.
@@ -218,14 +218,14 @@ impl Process {
     /// This process, which is no longer killed when `self` goes out of scope.
     #[must_use]
     pub fn hand_over(&mut self) -> Process {
-        let ended = std::mem::replace(&mut self.ended, true);
+        let has_ended = std::mem::replace(&mut self.has_ended, true);
         let (members, owner) = (std::mem::take(&mut self.members), self.owner.clone());
         Process {
             pid: self.pid,
             members,
             owner,
             pending: self.pending.take(),
-            ended,
+            has_ended,
             threads: Vec::new(),
             newest: None,
         }
@@ -265,7 +265,7 @@ impl Process {
             members,
             owner,
             pending: None,
-            ended: false,
+            has_ended: false,
             threads: Vec::new(),
             newest: None,
         };
@@ -389,8 +389,9 @@ impl Process {
     pub fn hold_signals(&self) -> Result<()> {
         const LET_THROUGH: [libc::c_int; 5] =
             [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
-        let held: u64 =
-            LET_THROUGH.iter().fold(u64::MAX, |held, signal| held & !(1 << (signal - 1)));
+        let held_signals: u64 = LET_THROUGH
+            .iter()
+            .fold(u64::MAX, |held_signals, signal| held_signals & !(1 << (signal - 1)));
         // SAFETY: the kernel reads eight bytes, the size of its set of signals, from a value that
         // lives here.
         let done = unsafe {
@@ -398,7 +399,7 @@ impl Process {
                 libc::PTRACE_SETSIGMASK,
                 self.pid.as_raw(),
                 size_of::<u64>(),
-                &raw const held,
+                &raw const held_signals,
             )
         };
         match done {
@@ -437,12 +438,12 @@ impl Process {
             r9,
             ..before
         };
-        let mut held = self.hold();
-        let answer = self.poke(from, &SYSCALL).and_then(|()| self.answer(call, &mut held));
+        let mut held_signal = self.hold();
+        let answer = self.poke(from, &SYSCALL).and_then(|()| self.answer(call, &mut held_signal));
         let restored = self
             .poke(from, &bytes)
             .and_then(|()| self.set_registers(Registers { orig_rax: u64::MAX, ..before }));
-        self.deliver_later(held);
+        self.deliver_later(held_signal);
         let answer = answer?;
         restored?;
         match answer as i64 {
@@ -455,7 +456,7 @@ impl Process {
     }
 
     /// Steps over a system call; its answer.
-    fn answer(&mut self, call: Registers, held: &mut Option<Signal>) -> Result<u64> {
+    fn answer(&mut self, call: Registers, held_signal: &mut Option<Signal>) -> Result<u64> {
         /// The answers of a system call that a signal interrupts before it has begun
         /// (include/linux/errno.h).
         const RESTART: std::ops::RangeInclusive<i64> = -516..=-512;
@@ -468,7 +469,9 @@ impl Process {
                 },
                 // The filter is for the program's own system calls.
                 Stop::Filtered | Stop::NewProcess { thread: false, .. } => {}
-                Stop::Signal(signal) if !FAULTS.contains(&signal) => *held = held.or(self.hold()),
+                Stop::Signal(signal) if !FAULTS.contains(&signal) => {
+                    *held_signal = held_signal.or(self.hold())
+                }
                 stop => {
                     return Err(Error::system(
                         "prepare the program",
@@ -490,7 +493,7 @@ pub(super) fn share_memory(one: i32, other: i32) -> bool {
 impl Process {
     /// Kills it, if it has not ended; it is still to be waited for.
     pub fn kill(&mut self) {
-        if !self.ended {
+        if !self.has_ended {
             let _ = nix::sys::signal::kill(self.pid, Signal::SIGKILL);
         }
     }
@@ -502,10 +505,10 @@ impl Process {
         };
         let look = Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG);
         self.threads.retain(|thread| !over(waitpid(*thread, look)));
-        if !self.ended && over(waitpid(self.pid, look)) {
+        if !self.has_ended && over(waitpid(self.pid, look)) {
             self.has_ended();
         }
-        self.ended
+        self.has_ended
     }
 }
 
@@ -513,7 +516,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         const LOOK_INTERVAL: Duration = Duration::from_millis(1);
         self.kill();
-        while !self.ended && !self.reap() {
+        while !self.has_ended && !self.reap() {
             std::thread::sleep(LOOK_INTERVAL);
         }
         self.members.clear();
@@ -528,11 +531,11 @@ fn first_thread(thread: Pid) -> Pid {
 }
 
 /// The error of a refused request; a process that no longer exists was killed while it was stopped.
-fn refused(what: &str, error: Errno) -> Error {
+fn refused(action: &str, error: Errno) -> Error {
     match error {
         Errno::ESRCH | Errno::ECHILD => {
-            Error::system(what, "the process is gone: something killed it")
+            Error::system(action, "the process is gone: something killed it")
         }
-        other => Error::system(what, other),
+        other => Error::system(action, other),
     }
 }

@@ -27,14 +27,15 @@ impl Translations {
         ends: impl Iterator<Item = &'a u64> + Clone,
     ) -> Rc<RefCell<Translation>> {
         const MOST_COPIES: usize = 4;
-        let mut all = self.0.borrow_mut();
-        if let Some(known) = all.iter().find(|known| known.borrow().fits(room, entry, ends.clone()))
+        let mut all_copies = self.0.borrow_mut();
+        if let Some(known_copy) =
+            all_copies.iter().find(|known_copy| known_copy.borrow().fits(room, entry, ends.clone()))
         {
-            return known.clone();
+            return known_copy.clone();
         }
         let new = Rc::new(RefCell::new(Translation::new(room, entry, ends.copied().collect())));
-        all.truncate(MOST_COPIES - 1);
-        all.insert(0, new.clone());
+        all_copies.truncate(MOST_COPIES - 1);
+        all_copies.insert(0, new.clone());
         new
     }
 }
@@ -118,11 +119,11 @@ impl Follower<'_> {
         // Activations that began before the copy ran come back into it, too.
         let older: Vec<u64> =
             self.frames.iter().filter(|_| !copy.is_bridged).map(|frame| frame.from).collect();
-        let mut all = older
+        let mut all_addresses = older
             .into_iter()
             .chain([address])
             .map(|at| translation.borrow_mut().by_branch(original, at));
-        let Some(place) = all.try_fold(0, |_, place| place) else {
+        let Some(place) = all_addresses.try_fold(0, |_, place| place) else {
             self.leave_for_good()?;
             return Ok(None);
         };
@@ -398,8 +399,8 @@ impl Follower<'_> {
 
     /// The counts of all branches, those of the copy included.
     pub(super) fn all_counts(&self) -> HashMap<(u64, u64), u64> {
-        let mut all = self.counts.clone();
-        let Some(copy) = &self.copy else { return all };
+        let mut all_counts = self.counts.clone();
+        let Some(copy) = &self.copy else { return all_counts };
         for (event, next) in copy
             .translation
             .borrow()
@@ -409,10 +410,10 @@ impl Follower<'_> {
             .filter(|(_, next)| next.count > 0)
         {
             if let Event::Branch(site, to) = event {
-                *all.entry((*site, *to)).or_insert(0) += next.count;
+                *all_counts.entry((*site, *to)).or_insert(0) += next.count;
             }
         }
-        all
+        all_counts
     }
 }
 

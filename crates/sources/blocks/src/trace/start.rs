@@ -97,17 +97,18 @@ impl Program {
     pub fn new(
         path: &Path,
         debug_files: &Path,
-        wanted: &str,
+        wanted_name: &str,
         cpu: usize,
         timeout: Duration,
     ) -> Result<Program> {
-        let (path, wanted, watchdog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
+        let (path, wanted_name, watchdog) =
+            (path.to_owned(), wanted_name.to_owned(), Watchdog::start());
         let debug_files = debug_files.to_owned();
         let (translations, images) = (Translations::default(), HashMap::new());
         let mut program = Program {
             path: path.clone(),
             debug_files,
-            wanted,
+            wanted: wanted_name,
             cpu,
             timeout,
             watchdog,
@@ -212,8 +213,8 @@ impl Program {
                 .filter(|image| image.path != self.path)
                 .flat_map(|image| image.similar(&self.wanted)),
         );
-        let mut seen = HashSet::new();
-        near.retain(|name| seen.insert(name.clone()));
+        let mut seen_names = HashSet::new();
+        near.retain(|name| seen_names.insert(name.clone()));
         // The nearest names of all files come first.
         let near = alike(&self.wanted, near);
         let hint = match (near.is_empty(), program.has_symbols()) {
@@ -236,8 +237,12 @@ impl Program {
 }
 
 /// An address in place of a name.
-fn as_address(wanted: &str) -> Option<u64> {
-    u64::from_str_radix(wanted.strip_prefix("0x").or_else(|| wanted.strip_prefix("0X"))?, 16).ok()
+fn as_address(wanted_name: &str) -> Option<u64> {
+    u64::from_str_radix(
+        wanted_name.strip_prefix("0x").or_else(|| wanted_name.strip_prefix("0X"))?,
+        16,
+    )
+    .ok()
 }
 
 /// Files with mapped code.
@@ -256,14 +261,14 @@ fn bias(image: &Image, mappings: &[Mapping]) -> Result<u64> {
     let of_file = mappings
         .iter()
         .filter(|mapping| mapping.executable && mapping.file().as_ref() == Some(&path));
-    let found = of_file.into_iter().find_map(|mapping| {
+    let found_bias = of_file.into_iter().find_map(|mapping| {
         let load = loads.iter().find(|(offset, size, _)| {
             offset & !PAGE <= mapping.offset && mapping.offset < offset + size
         })?;
         let address = (load.2 & !PAGE) + (mapping.offset - (load.0 & !PAGE));
         Some(mapping.range.start.wrapping_sub(address))
     });
-    found.ok_or_else(|| {
+    found_bias.ok_or_else(|| {
         Error::system(
             "find the function in the running program",
             format!("{} is not mapped", path.display()),
@@ -322,17 +327,18 @@ impl Journey {
         program.deadline(&self.crowd.process);
         let (entry, name, number) =
             (self.target.entry(), &self.target.function.name, self.calls + 1);
-        let others = !self.crowd.is_alone();
-        let ended = |how: String| {
-            let hint = if others { IN_OTHERS } else { "" };
+        let has_others = !self.crowd.is_alone();
+        let error_of_end = |how: String| {
+            let hint = if has_others { IN_OTHERS } else { "" };
             Error::system(&format!("reach call {number} of `{name}`"), how + hint)
         };
-        let original = self.target.code.byte(entry).ok_or_else(|| ended("no byte there".into()))?;
+        let original =
+            self.target.code.byte(entry).ok_or_else(|| error_of_end("no byte there".into()))?;
         if !std::mem::take(&mut self.at_next) {
             if self.calls > 0 {
-                self.crowd.step(&ended)?;
+                self.crowd.step(&error_of_end)?;
             }
-            if let Err(error) = self.crowd.run_to(&[(entry, original)], None, &ended) {
+            if let Err(error) = self.crowd.run_to(&[(entry, original)], None, &error_of_end) {
                 return Err(if self.crowd.exited { error.into_ended() } else { error });
             }
         }
@@ -349,7 +355,7 @@ impl Journey {
     pub fn next_arrival(&mut self, program: &Program, place: u64, name: &str) -> Result<()> {
         program.deadline(&self.crowd.process);
         let number = self.arrivals + 1;
-        let ended = |how: String| {
+        let error_of_end = |how: String| {
             Error::system(&format!("reach arrival {number} at {name} in the call"), how)
         };
         let process = &mut self.crowd.process;
@@ -357,28 +363,29 @@ impl Journey {
         if !process.read(self.begin.slot, &mut back)
             || !process.read(u64::from_ne_bytes(back), &mut under)
         {
-            return Err(ended("the return address cannot be read".into()));
+            return Err(error_of_end("the return address cannot be read".into()));
         }
         let (back, entry) = (u64::from_ne_bytes(back), self.target.entry());
         let byte = |address: u64| {
-            self.target.code.byte(address).ok_or_else(|| ended("no byte there".into()))
+            self.target.code.byte(address).ok_or_else(|| error_of_end("no byte there".into()))
         };
         let places = [(place, byte(place)?), (entry, byte(entry)?), (back, under[0])];
         loop {
-            let at = self.crowd.step_to(&places, &ended).inspect_err(|_| self.failed = true)?;
+            let at =
+                self.crowd.step_to(&places, &error_of_end).inspect_err(|_| self.failed = true)?;
             match at {
                 at if at == place => break,
                 // A jump to the entry, the head of a loop there, leaves the stack as it is.
                 at if at == entry && self.crowd.process.stack()? != self.begin.slot => {
                     self.at_next = true;
-                    return Err(ended(
+                    return Err(error_of_end(
                         "the function calls itself before, and a part of such a call cannot be \
                          told from another"
                             .into(),
                     ));
                 }
                 _ if self.crowd.process.stack()? == self.begin.slot.wrapping_add(8) => {
-                    return Err(ended("the call ends before".into()).into_ended());
+                    return Err(error_of_end("the call ends before".into()).into_ended());
                 }
                 _ => {}
             }
@@ -481,13 +488,13 @@ fn find(program: &mut Program, crowd: &mut Crowd) -> Result<(Rc<Image>, Function
         }
         let Some(hook) = hook else { return Err(program.not_found()) };
         // The program ended without loading it.
-        let ended = |_| program.not_found();
+        let error_of_end = |_| program.not_found();
         if crowd.process.instruction()? == hook {
-            crowd.step(&ended)?;
+            crowd.step(&error_of_end)?;
         }
         let mut original = [0u8];
         crowd.process.read(hook, &mut original);
-        crowd.run_to(&[(hook, original[0])], None, &ended)?;
+        crowd.run_to(&[(hook, original[0])], None, &error_of_end)?;
         mappings = of_process(crowd.process.id())?;
     }
 }

@@ -310,7 +310,7 @@ pub struct Stub {
     /// The bytes below a jump that is planted at the end of a partial call.
     planted: Option<((u64, Planted), [u8; JUMP])>,
     /// What undoes calls, far away from where the program's own memory is placed.
-    kept: Range<u64>,
+    kept_range: Range<u64>,
     /// What a call may do to the world.
     pub guard: Guard,
     /// What counts arrivals at an address, once and twice.
@@ -348,7 +348,7 @@ impl Stub {
     pub fn areas(&self) -> [Range<u64>; 3] {
         [
             self.base..self.base + CODE + DATA,
-            self.kept.clone(),
+            self.kept_range.clone(),
             self.room.map_or(0..0, |room| room.area()),
         ]
     }

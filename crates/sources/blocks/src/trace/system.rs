@@ -79,12 +79,14 @@ pub type Nowhere = BTreeSet<u32>;
 /// The descriptors of a process that lead nowhere.
 pub fn nowhere(id: i32) -> Nowhere {
     const NULL: u64 = libc::makedev(1, 3);
-    let Ok(all) = std::fs::read_dir(format!("/proc/{id}/fd")) else { return Nowhere::new() };
+    let Ok(descriptors) = std::fs::read_dir(format!("/proc/{id}/fd")) else {
+        return Nowhere::new();
+    };
     let leads_nowhere = |path: &std::path::Path| {
         std::fs::metadata(path)
             .is_ok_and(|about| about.file_type().is_char_device() && about.rdev() == NULL)
     };
-    let null = all.filter_map(Result::ok).filter(|entry| leads_nowhere(&entry.path()));
+    let null = descriptors.filter_map(Result::ok).filter(|entry| leads_nowhere(&entry.path()));
     null.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
@@ -155,7 +157,7 @@ impl SystemCall {
             "flock",
         ];
         let name = self.name();
-        let other = [
+        let other_calls = [
             "readlink",
             "readahead",
             "memfd",
@@ -169,7 +171,7 @@ impl SystemCall {
         ];
         let by_prefix =
             BY_DESCRIPTOR.iter().any(|known| name.trim_start_matches('p').starts_with(known));
-        let is_one = (by_prefix && !other.iter().any(|prefix| name.starts_with(prefix)))
+        let is_one = (by_prefix && !other_calls.iter().any(|prefix| name.starts_with(prefix)))
             || OTHER_NAMES.contains(&name.as_str());
         is_one.then_some(self.arguments[0] as u32)
     }
@@ -195,9 +197,9 @@ impl SystemCall {
             libc::SYS_futex => (&[0, 4], &[0, 3, 4]),
             _ => (&[], &[]),
         };
-        let all =
+        let arguments =
             |numbers: &[usize]| numbers.iter().map(|number| self.arguments[*number]).collect();
-        (all(written), all(read))
+        (arguments(written), arguments(read))
     }
 
     fn overlaps(&self, mapping: &Mapping) -> bool {
@@ -254,14 +256,18 @@ fn is_own_memory(flags: u64) -> bool {
 
 /// Memory that is unmapped must be such that it can be made anew.
 fn lost(mappings: &[Mapping], call: &SystemCall) -> Result<(), String> {
-    let Some(other) = mappings.iter().find(|mapping| call.overlaps(mapping) && !mapping.is_own())
+    let Some(other_mapping) =
+        mappings.iter().find(|mapping| call.overlaps(mapping) && !mapping.is_own())
     else {
         return Ok(());
     };
-    let what =
-        if other.name.is_empty() { "memory that other processes share" } else { &other.name };
+    let description = if other_mapping.name.is_empty() {
+        "memory that other processes share"
+    } else {
+        &other_mapping.name
+    };
     Err(format!(
-        "it unmaps {what} (munmap at {:#x}), which cannot be mapped again for the next repeat; \
+        "it unmaps {description} (munmap at {:#x}), which cannot be mapped again for the next repeat; \
          time a function that does not, or one that it calls before",
         call.arguments[0]
     ))

@@ -327,10 +327,10 @@ impl Translation {
         let inside = code.contains(to) && code.contains(next);
         if inside && instruction.is_jcc_short_or_near() {
             // The same condition with a near distance.
-            let taken = self.assembly.open(&[0x0f, 0x80 | condition(instruction)]);
+            let taken_jump = self.assembly.open(&[0x0f, 0x80 | condition(instruction)]);
             self.went(site, next);
             let here = self.assembly.here();
-            self.assembly.close(taken, here);
+            self.assembly.close(taken_jump, here);
             self.went(site, to);
         } else if inside
             && (instruction.is_jcx_short() || instruction.is_loop() || instruction.is_loopcc())
@@ -340,12 +340,12 @@ impl Translation {
             self.assembly.raw(&bytes);
             self.assembly.raw(&[0]);
             let short = self.assembly.bytes().len() - 1;
-            let other = self.assembly.open(&[0xe9]);
+            let near_jump = self.assembly.open(&[0xe9]);
             let fits = self.assembly.close_short(short);
             debug_assert!(fits, "one near jump");
             self.went(site, to);
             let here = self.assembly.here();
-            self.assembly.close(other, here);
+            self.assembly.close(near_jump, here);
             self.went(site, next);
         } else {
             self.exit_to(site);
@@ -379,10 +379,10 @@ impl Translation {
         // mov [goal], rax; jrcxz
         self.assembly.relative(&[0x48, 0x89, 0x05], self.room.word(GOAL));
         self.assembly.raw(&[0xe3, 0]);
-        let found = self.assembly.bytes().len() - 1;
+        let zero_jump = self.assembly.bytes().len() - 1;
         self.give_back();
         self.exit_to(instruction.ip());
-        let fits = self.assembly.close_short(found);
+        let fits = self.assembly.close_short(zero_jump);
         debug_assert!(fits, "three loads and an exit");
         self.give_back();
         self.log(Event::Jump(instruction.ip()));

@@ -104,16 +104,16 @@ mod tests {
 
     #[test]
     fn all_members_end_at_the_deadline_but_none_that_has_left() {
-        let (mut first, mut second, mut left) = (sleeper(), sleeper(), sleeper());
+        let (mut first, mut second, mut removed_process) = (sleeper(), sleeper(), sleeper());
         let members = Members::of(first.1);
         members.add(second.1);
-        members.add(left.1);
+        members.add(removed_process.1);
         let watchdog = Watchdog::start();
         watchdog.watch(Some((members.clone(), Instant::now() + Duration::from_millis(50))));
-        members.remove(left.1);
+        members.remove(removed_process.1);
         assert!(!first.0.wait().unwrap().success() && !second.0.wait().unwrap().success());
-        assert!(watchdog.expired() && left.0.try_wait().unwrap().is_none());
-        left.0.kill().unwrap();
-        left.0.wait().unwrap();
+        assert!(watchdog.expired() && removed_process.0.try_wait().unwrap().is_none());
+        removed_process.0.kill().unwrap();
+        removed_process.0.wait().unwrap();
     }
 }

@@ -96,13 +96,13 @@ fn what_is_told_as_a_difference_alone_is_no_time() {
         &[(0, Some(1)), (1, Some(2)), (1, Some(3)), (2, Some(3)), (3, Some(1)), (3, None)],
     );
     let call = |at: u64| vec![1, 8 + at % 9, 2 + at % 5, 8 + at % 9];
-    let found = analysis(&graph, &[30.0, 5.0, 7.0, 2.0], 0.1, (0..60).map(call));
-    let of_difference = |at: usize| found.series().solution.components[at].is_difference();
+    let found_analysis = analysis(&graph, &[30.0, 5.0, 7.0, 2.0], 0.1, (0..60).map(call));
+    let of_difference = |at: usize| found_analysis.series().solution.components[at].is_difference();
     let is_shown = |place: &Place| {
         matches!(place,
         Place::Alone(at) | Place::With(at) | Place::Together(at) if of_difference(*at))
     };
-    assert!(!found.places.iter().any(is_shown), "{:?}", found.places);
+    assert!(!found_analysis.places.iter().any(is_shown), "{:?}", found_analysis.places);
 }
 
 #[test]
@@ -118,13 +118,13 @@ fn two_blocks_of_a_trip_are_told_together_though_ends_between_them_tell_them_apa
         (2500, 2499),
         (4000, 3999),
     ];
-    let found = analysis(
+    let found_analysis = analysis(
         &graph,
         &[30.0, 0.5, 0.75],
         20.0,
         calls.into_iter().map(|(head, body)| vec![1, head, body]),
     );
-    let trip = part(&found, "B3");
+    let trip = part(&found_analysis, "B3");
     assert!(
         trip.name == "B3 + B2"
             && (trip.ticks.value - 1.25).abs() < 0.02
@@ -153,12 +153,16 @@ fn a_dispatch_that_overlaps_what_it_jumps_to_is_told_with_that() {
         &[(0, Some(1)), (1, Some(2)), (1, Some(3)), (2, Some(1)), (3, Some(1)), (1, None)],
     );
     let call = |at: u64| vec![1, 21 + at % 7 + at % 11, 10 + at % 7, 10 + at % 11];
-    let found = analysis(&graph, &[30.0, -6.0, 20.0, 30.0], 0.1, (0..60).map(call));
+    let found_analysis = analysis(&graph, &[30.0, -6.0, 20.0, 30.0], 0.1, (0..60).map(call));
     for (lead, name, time) in [("B3", "B3 + B2", 14.0), ("B4", "B4 + B2", 24.0)] {
-        let told = part(&found, lead);
+        let told = part(&found_analysis, lead);
         assert!(told.name == name && (told.ticks.value - time).abs() < 0.5, "{told:?}");
     }
-    assert!(found.quality.is_carried() && !found.quality.negative, "{:?}", found.findings);
+    assert!(
+        found_analysis.quality.is_carried() && !found_analysis.quality.negative,
+        "{:?}",
+        found_analysis.findings
+    );
 }
 
 /// Parts of a long call of 0 -> 1 -> 2 or 3 -> 1, 1 -> out: they begin at 1, in another order of
@@ -176,18 +180,20 @@ fn parts_of_trips() -> Analysis {
     let mut rows = Vec::new();
     for _ in 0..60 {
         let arms: Vec<usize> = (0..24).map(|_| random.random_range(2..4)).collect();
-        let ended = 4 + random.random_range(0..20);
-        for (until, left) in [(1, -9.0), (arms[ended], if arms[ended] == 2 { 14.0 } else { -6.0 })]
+        let ended_arm = 4 + random.random_range(0..20);
+        for (until, left_time) in
+            [(1, -9.0), (arms[ended_arm], if arms[ended_arm] == 2 { 14.0 } else { -6.0 })]
         {
-            let runs = |arm: usize| arms[..ended].iter().filter(|one| **one == arm).count() as u64;
-            let blocks = vec![0, ended as u64 + u64::from(until != 1), runs(2), runs(3)];
+            let runs =
+                |arm: usize| arms[..ended_arm].iter().filter(|one| **one == arm).count() as u64;
+            let blocks = vec![0, ended_arm as u64 + u64::from(until != 1), runs(2), runs(3)];
             let counts: Vec<f64> = blocks.iter().map(|count| *count as f64).chain([0.0]).collect();
             let row = table.row_apart(series, &counts);
             let ticks = 80.0
                 + 3.0 * counts[1]
                 + 20.0 * counts[2]
                 + 31.0 * counts[3]
-                + left
+                + left_time
                 + random.random_range(-2.0..2.0);
             (0..12)
                 .for_each(|round| table.push(row, round, ticks + random.random_range(-0.5..0.5)));
@@ -265,14 +271,15 @@ fn a_block_behind_two_arms_is_told_with_each() {
     ];
     let call =
         |at: u64| vec![1, 5 + at % 7 + at % 11, 2 + at % 7, 3 + at % 11, 5 + at % 7 + at % 11];
-    let found = analysis(&graph(5, &edges), &[30.0, 5.0, 7.0, 17.0, 2.0], 0.1, (0..60).map(call));
+    let found_analysis =
+        analysis(&graph(5, &edges), &[30.0, 5.0, 7.0, 17.0, 2.0], 0.1, (0..60).map(call));
     for (lead, time) in [("B1", 30.0), ("B3", 14.0), ("B4", 24.0)] {
-        let told = part(&found, lead);
+        let told = part(&found_analysis, lead);
         assert!((told.ticks.value - time).abs() < 1.0 && told.ticks.half_width() < 2.0, "{told:?}");
     }
     assert!(
-        part(&found, "B3").parts.iter().map(|(name, _)| &name[..]).eq(["B3", "B2", "B5"]),
+        part(&found_analysis, "B3").parts.iter().map(|(name, _)| &name[..]).eq(["B3", "B2", "B5"]),
         "{:?}",
-        part(&found, "B3").parts
+        part(&found_analysis, "B3").parts
     );
 }

@@ -15,7 +15,7 @@ impl Session<'_> {
         let bias = started.target.bias;
         let until = partial.until.wrapping_sub(bias);
         Branches {
-            all: in_file(&partial.branches, bias),
+            counts_of_all: in_file(&partial.branches, bias),
             entries: partial.entries,
             begin: started.begin.at.wrapping_sub(bias),
             counted: (partial.passes > 1).then_some((until, partial.passes, false)),
@@ -43,7 +43,7 @@ impl Session<'_> {
             None => None,
         };
         let begun = Begun { block: start_of(branches.begin)?, entries: branches.entries };
-        let counts = Counter::new(&self.graph, last).count(&branches.all, begun, cut)?;
+        let counts = Counter::new(&self.graph, last).count(&branches.counts_of_all, begun, cut)?;
         let counted = branches.counted.and_then(|(address, arrivals, twice)| {
             Some(Counted { block: start_of(address)?, arrivals, twice })
         });
@@ -56,9 +56,11 @@ impl Session<'_> {
     }
 
     /// The counts of all rows by the final graph.
-    pub(super) fn recount(&mut self, all: &mut [Prepared]) -> Result<()> {
+    pub(super) fn recount(&mut self, all_prepared: &mut [Prepared]) -> Result<()> {
         let mut whole_calls = std::mem::take(&mut self.whole_calls);
-        for row in all.iter_mut().chain(&mut whole_calls).flat_map(|one| one.rows.iter_mut()) {
+        for row in
+            all_prepared.iter_mut().chain(&mut whole_calls).flat_map(|one| one.rows.iter_mut())
+        {
             row.counts = self.count(&row.branches).ok_or_else(|| {
                 Error::system(
                     "count the blocks",
@@ -67,7 +69,7 @@ impl Session<'_> {
             })?;
         }
         self.whole_calls = whole_calls;
-        let whole = all
+        let whole = all_prepared
             .iter()
             .chain(&self.whole_calls)
             .flat_map(|one| &one.rows)

@@ -22,7 +22,7 @@ impl Session<'_> {
             call,
             counts: self.count(&branches)?,
             undo: whole.undo.clone(),
-            left: None,
+            registers_left: None,
             branches,
         })
     }
@@ -44,13 +44,13 @@ impl Session<'_> {
                 call: row.call.counted_twice(),
                 counts: self.count(&branches)?,
                 undo: row.undo.clone(),
-                left: None,
+                registers_left: None,
                 branches,
             })
         };
-        let found: Vec<Row> =
+        let found_rows: Vec<Row> =
             longest.into_iter().take(ROWS_COUNTED_TWICE).filter_map(twice).collect();
-        self.partial_rows += found.len();
-        found
+        self.partial_rows += found_rows.len();
+        found_rows
     }
 }

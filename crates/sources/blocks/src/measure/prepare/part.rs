@@ -142,9 +142,11 @@ impl Session<'_> {
 
 /// No more than a number of things, evenly over all and the last one in any case; other ones for
 /// each `number`.
-fn some_of<T>(all: Vec<T>, most: usize, number: usize) -> Vec<T> {
-    let (step, last) = (all.len().div_ceil(most.max(1)).max(1), all.len().saturating_sub(1));
-    all.into_iter()
+fn some_of<T>(items: Vec<T>, most_items: usize, number: usize) -> Vec<T> {
+    let (step, last) =
+        (items.len().div_ceil(most_items.max(1)).max(1), items.len().saturating_sub(1));
+    items
+        .into_iter()
         .enumerate()
         .filter(|(at, _)| (at + number) % step == 0 || *at == last)
         .map(|(_, one)| one)
@@ -175,11 +177,11 @@ mod tests {
 
     #[test]
     fn some_are_taken_evenly_and_the_last_one_always() {
-        let all: Vec<u32> = (0..10).collect();
-        assert_eq!(some_of(all.clone(), 20, 3), all);
-        assert_eq!(some_of(all.clone(), 3, 0), [0, 4, 8, 9]);
+        let numbers: Vec<u32> = (0..10).collect();
+        assert_eq!(some_of(numbers.clone(), 20, 3), numbers);
+        assert_eq!(some_of(numbers.clone(), 3, 0), [0, 4, 8, 9]);
         // Another part takes other ones.
-        assert_eq!(some_of(all, 3, 1), [3, 7, 9]);
+        assert_eq!(some_of(numbers, 3, 1), [3, 7, 9]);
         assert!(some_of(Vec::<u32>::new(), 3, 1).is_empty());
     }
 }

@@ -30,17 +30,17 @@ impl Follower<'_> {
     /// Control reaches the end of a partial run on the way from an address; returns whether later
     /// arrivals matter.
     fn reach(&mut self, until: u64, from: u64) -> bool {
-        let Some(wanted) = self.ends.get(&until) else { return false };
+        let Some(wanted_arrivals) = self.ends.get(&until) else { return false };
         let is_beginning = until == self.begin.at;
         if !self.has_begun && is_beginning {
             return true;
         }
-        let seen = self.arrivals.entry(until).or_insert(0);
-        *seen += 1;
-        let seen = *seen;
-        if wanted.contains(&seen) && self.frames.len() == 1 {
+        let seen_arrivals = self.arrivals.entry(until).or_insert(0);
+        *seen_arrivals += 1;
+        let seen_arrivals = *seen_arrivals;
+        if wanted_arrivals.contains(&seen_arrivals) && self.frames.len() == 1 {
             let branches = self.all_counts().into_iter().collect();
-            let passes = seen + u64::from(is_beginning);
+            let passes = seen_arrivals + u64::from(is_beginning);
             self.found.partials.push(Partial {
                 until,
                 passes,
@@ -49,11 +49,11 @@ impl Follower<'_> {
                 from,
             });
         }
-        wanted.last().is_some_and(|last| *last > seen)
+        wanted_arrivals.last().is_some_and(|last| *last > seen_arrivals)
     }
 
     fn look_ahead(&self, address: u64) -> Result<Way> {
-        let (mut at, mut ends, mut seen, mut behind_call, mut calls) =
+        let (mut at, mut ends, mut seen_addresses, mut behind_call, mut calls) =
             (address, Vec::new(), BTreeSet::new(), false, false);
         loop {
             if self.is_watched(at) && at != address {
@@ -75,7 +75,9 @@ impl Follower<'_> {
             calls |= behind_call;
             match kind {
                 Flow::Next | Flow::Call => at = instruction.next_ip(),
-                Flow::Jump(to) if self.target.code.contains(to) && seen.insert(to) => at = to,
+                Flow::Jump(to) if self.target.code.contains(to) && seen_addresses.insert(to) => {
+                    at = to
+                }
                 _ => return Ok(Way { site: Some(at), ends, is_cut: false }),
             }
         }

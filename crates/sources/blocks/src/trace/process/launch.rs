@@ -50,7 +50,7 @@ impl Process {
             members: Members::of(pid),
             owner: Rc::new(Owner { group: RefCell::new(group), forked: Cell::new(false) }),
             pending: None,
-            ended: false,
+            has_ended: false,
             threads: Vec::new(),
             newest: None,
         };

@@ -59,10 +59,10 @@ pub fn poke(pid: Pid, address: u64, bytes: &[u8]) -> Result<()> {
     let (mut at, mut rest) = (address, bytes);
     while !rest.is_empty() {
         let word = ptrace::read(pid, at as ptrace::AddressType).map_err(fail)?;
-        let mut all = word.to_ne_bytes();
-        let count = rest.len().min(all.len());
-        all[..count].copy_from_slice(&rest[..count]);
-        ptrace::write(pid, at as ptrace::AddressType, libc::c_long::from_ne_bytes(all))
+        let mut all_bytes = word.to_ne_bytes();
+        let count = rest.len().min(all_bytes.len());
+        all_bytes[..count].copy_from_slice(&rest[..count]);
+        ptrace::write(pid, at as ptrace::AddressType, libc::c_long::from_ne_bytes(all_bytes))
             .map_err(fail)?;
         (at, rest) = (at + count as u64, &rest[count..]);
     }

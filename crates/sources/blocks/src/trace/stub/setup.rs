@@ -43,13 +43,13 @@ impl Stub {
         process.write(base, page().bytes)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
         let page = Mapping { range: base..base + CODE + DATA, ..Mapping::default() };
-        let taken: Vec<Mapping> = mappings.iter().cloned().chain([page]).collect();
-        let room = Room::install(process, &taken, from, near, size)?;
+        let taken_mappings: Vec<Mapping> = mappings.iter().cloned().chain([page]).collect();
+        let room = Room::install(process, &taken_mappings, from, near, size)?;
         Ok(Stub {
             base,
             spread,
             planted: None,
-            kept: FAR_ADDRESS..FAR_ADDRESS,
+            kept_range: FAR_ADDRESS..FAR_ADDRESS,
             guard: Guard::default(),
             counters: BTreeMap::new(),
             inside: None,
@@ -102,27 +102,27 @@ impl Stub {
         let before: usize = 56 * undo.calls.len();
         let list = before + 24 * undo.memory.len();
         let size = list + undo.memory.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
-        let at = self.kept.end;
+        let at = self.kept_range.end;
         process.system_call(
             from,
             libc::SYS_mmap,
             [at, size as u64, READ_WRITE, PLACE, u64::MAX, 0],
         )?;
-        self.kept.end += (size as u64).next_multiple_of(PAGE);
+        self.kept_range.end += (size as u64).next_multiple_of(PAGE);
         let words = undo
             .calls
             .iter()
             .flat_map(|call| std::iter::once(call.number as u64).chain(call.arguments));
-        let mut all: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
+        let mut all_bytes: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
         let mut source = at + list as u64;
         for (address, before) in &undo.memory {
-            all.extend(
+            all_bytes.extend(
                 [*address, before.len() as u64, source].iter().flat_map(|word| word.to_ne_bytes()),
             );
             source += before.len() as u64;
         }
-        undo.memory.iter().for_each(|(_, before)| all.extend_from_slice(before));
-        process.write(at, &all)?;
+        undo.memory.iter().for_each(|(_, before)| all_bytes.extend_from_slice(before));
+        process.write(at, &all_bytes)?;
         let (patches, count, calls_count) =
             (at + before as u64, undo.memory.len() as u64, undo.calls.len() as u64);
         Ok(Call {
