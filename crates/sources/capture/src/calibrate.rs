@@ -128,19 +128,19 @@ pub fn calibration(
         )));
     }
     refuse_odd(intervals, stated_hz, reference)?;
-    let (kept, dropped) = without_dropped(intervals, quantum);
-    let n = kept.len() as f64;
-    let mean = kept.iter().sum::<f64>() / n;
-    let sum: f64 = kept.iter().map(|ticks| (ticks - mean).powi(2)).sum();
-    let scatter = if kept.len() < 2 {
+    let (kept_intervals, dropped_intervals) = without_dropped(intervals, quantum);
+    let n = kept_intervals.len() as f64;
+    let mean = kept_intervals.iter().sum::<f64>() / n;
+    let sum: f64 = kept_intervals.iter().map(|ticks| (ticks - mean).powi(2)).sum();
+    let scatter = if kept_intervals.len() < 2 {
         alone(quantum)
     } else {
-        (sum / (n - 1.0) / n).sqrt() * student(kept.len() - 1)
+        (sum / (n - 1.0) / n).sqrt() * student(kept_intervals.len() - 1)
     };
     // Readings that are all equal may still be off by a part of the quantum.
-    let own = scatter.max(quantum.map_or(0.0, |_| alone(quantum) / n.sqrt()));
+    let own_error = scatter.max(quantum.map_or(0.0, |_| alone(quantum) / n.sqrt()));
     let off_ppm = stated_hz.map_or(0.0, |hz| 1e6 * (mean / (hz * reference.seconds) - 1.0));
-    let own_ppm = 1e6 * own / mean;
+    let own_ppm = 1e6 * own_error / mean;
     // Nothing tells the distance of a few intervals from samples that were dropped: two may have
     // lost as many.
     let unchecked = (intervals.len() < FEWEST_INTERVALS && off_ppm != 0.0)
@@ -156,7 +156,7 @@ pub fn calibration(
         ),
     };
     let far = (off_ppm.abs() - 2.0 * own_ppm > FAR_PPM).then_some(Doubt::Far { off_ppm });
-    Ok((rate, dropped.or(far).or(unchecked)))
+    Ok((rate, dropped_intervals.or(far).or(unchecked)))
 }
 
 /// Refuses an interval that no crystal explains.
@@ -200,15 +200,15 @@ fn without_dropped(intervals: &[f64], quantum: Option<f64>) -> (Vec<f64>, Option
     let beyond_quantum = (longer[longer.len() - 1] - longer[0] - quantum.unwrap_or(0.0)).max(0.0);
     let scatter =
         quantum.unwrap_or(SINGLE_UNCERTAINTY) + beyond_quantum * student(longer.len() - 1);
-    let kept: Vec<f64> = intervals
+    let kept_intervals: Vec<f64> = intervals
         .iter()
         .copied()
         .filter(|ticks| middle - ticks <= DROPPED_DISTANCE * scatter)
         .collect();
-    let dropped = intervals.len() - kept.len();
+    let dropped = intervals.len() - kept_intervals.len();
     let doubt =
         (dropped > 0).then(|| Doubt::Dropped { intervals: dropped, ticks: middle - sorted[0] });
-    (kept, doubt)
+    (kept_intervals, doubt)
 }
 
 /// Factor by which a standard deviation of few values is widened, so that twice of it covers 95 %.

@@ -110,7 +110,7 @@ struct Gathered {
     by_list: bool,
     /// Pulses outside of frames, and all of them, for a list of counts.
     pulses: Vec<Pulse>,
-    all: Pulses,
+    all_pulses: Pulses,
     outside: u64,
     /// Whether pulses outside of frames may be a reference.
     may_calibrate: bool,
@@ -137,7 +137,7 @@ impl Gathered {
             collector: Collector::new(options.components.clone()),
             by_list: options.ks.is_some(),
             pulses: Vec::new(),
-            all: Pulses::new(options.orientation),
+            all_pulses: Pulses::new(options.orientation),
             outside: 0,
             last: None,
             may_calibrate: options.reference.is_some(),
@@ -197,8 +197,8 @@ impl Gathered {
         self.at_once += u64::from(self.last_edge == Some(edge.at));
         self.last_edge = Some(edge.at);
         self.lattice.push(edge.at);
-        if self.by_list && self.all.pulses.len() < MOST_PULSES {
-            self.all.push(edge);
+        if self.by_list && self.all_pulses.pulses.len() < MOST_PULSES {
+            self.all_pulses.push(edge);
         }
         let mut items = std::mem::take(&mut self.items);
         self.decoder.push(edge, &mut |item| items.push(item));
@@ -364,9 +364,10 @@ impl Gathered {
         let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
         // A preamble that pulses make by chance is no frame.
         let is_by_chance = self.collector.left_out > 0 && self.collector.intervals.is_empty();
-        let all = if is_by_chance { &self.all.pulses[..] } else { &self.pulses[..] };
+        let pulses_of_list =
+            if is_by_chance { &self.all_pulses.pulses[..] } else { &self.pulses[..] };
         let (pulses, before, after) =
-            if options.trim { trimmed(all, ks, clock)? } else { (all, 0, 0) };
+            if options.trim { trimmed(pulses_of_list, ks, clock)? } else { (pulses_of_list, 0, 0) };
         let rounds = assign(pulses, ks, clock)?;
         if is_by_chance {
             self.collector.forget_problems();
@@ -380,7 +381,7 @@ impl Gathered {
     }
 
     fn no_frame(&self, recording: &Recording, options: &Options, hz: Option<f64>) -> String {
-        let seen = match self.edges {
+        let seen_edges = match self.edges {
             0 if is_undefined(recording) => {
                 format!(
                     "the level of channel `{}` is undefined (x, z) where it would change",
@@ -400,7 +401,7 @@ impl Gathered {
             let coarse =
                 "the unit of the file's times is too coarse for this pin; record with a finer one";
             return format!(
-                "{seen}, {} of them at the same time as the one before: {coarse}",
+                "{seen_edges}, {} of them at the same time as the one before: {coarse}",
                 self.at_once
             );
         }
@@ -411,7 +412,7 @@ impl Gathered {
             }
             None => ": is it the right one?",
         };
-        format!("{seen}{}{advice}", first.unwrap_or_default())
+        format!("{seen_edges}{}{advice}", first.unwrap_or_default())
     }
 }
 

@@ -53,8 +53,8 @@ impl Pulses {
 
     /// Takes an edge.
     pub fn push(&mut self, edge: Edge) {
-        let own = if edge.rising { Orientation::Rising } else { Orientation::Falling };
-        if own == *self.orientation.get_or_insert(own) {
+        let own_orientation = if edge.rising { Orientation::Rising } else { Orientation::Falling };
+        if own_orientation == *self.orientation.get_or_insert(own_orientation) {
             self.leading = Some(edge.at);
         } else if let Some(leading) = self.leading.take() {
             self.pulses.push(Pulse { leading, trailing: edge.at });
@@ -161,15 +161,18 @@ fn broken(
     };
     let missing = (1..ks.len().min(MOST_LOST + 1)).find(|lost| follows(0, *lost));
     let extra = || (1..ks.len().min(MOST_LOST + 1)).find(|more| follows(*more, ks.len() - more));
-    let (what, n) = missing
+    let (place_of_pulse, n) = missing
         .map(|n| ("missing before it", n))
         .or_else(|| extra().map(|n| ("extra there", n)))?;
-    let what =
-        if n == 1 { format!("one pulse is {what}") } else { format!("{n} pulses are {what}") };
+    let defect = if n == 1 {
+        format!("one pulse is {place_of_pulse}")
+    } else {
+        format!("{n} pulses are {place_of_pulse}")
+    };
     let (k, width) = (ks[at % ks.len()], line.copies(&pulses[at]));
     Some(format!(
         "pulse {} ({}) should be k = {k} by the list of --k and is as wide as {width:.2} copies: \
-         {what}; cut the recording there, or use the header pattern (spec/capture.md), which \
+         {defect}; cut the recording there, or use the header pattern (spec/capture.md), which \
          leaves out the damaged frame only",
         at + 1,
         place(&pulses[at])
@@ -180,12 +183,12 @@ fn broken(
 /// to tell counts apart.
 fn misfit(pulses: &[Pulse], middles: &[f64], line: &Line, n: usize, place: &str) -> String {
     let (ks, slope) = (line.ks, line.slope);
-    let (pulse, k, seen) = (n + 1, ks[n % ks.len()], line.copies(&pulses[n]));
+    let (pulse, k, seen_copies) = (n + 1, ks[n % ks.len()], line.copies(&pulses[n]));
     let scatter =
         |at: usize| spread(pulses.iter().skip(at).step_by(ks.len()).map(Pulse::width).collect()).1;
     let typical = spread((0..ks.len()).map(scatter).collect()).0;
     let widest = middles.iter().copied().fold(0.0, f64::max);
-    if typical > SCATTER * slope.abs() || !seen.is_finite() {
+    if typical > SCATTER * slope.abs() || !seen_copies.is_finite() {
         return format!(
             "the pulses are too alike to tell their counts apart by their widths: one more copy \
              makes {slope:.1} ticks, the widths of one count scatter by {typical:.1}, and the \
@@ -196,7 +199,7 @@ fn misfit(pulses: &[Pulse], middles: &[f64], line: &Line, n: usize, place: &str)
         );
     }
     format!(
-        "pulse {pulse} ({place}) should be k = {k} by the list of --k and is as wide as {seen:.2} \
+        "pulse {pulse} ({place}) should be k = {k} by the list of --k and is as wide as {seen_copies:.2} \
          copies by the line through all pulses: a pulse is missing or extra, or the list is not \
          the firmware's; the header pattern (spec/capture.md) shows which"
     )
@@ -305,8 +308,8 @@ mod tests {
     fn a_long_list_is_trimmed_wherever_the_recording_begins() {
         let ks: Vec<f64> = (1..=100).map(f64::from).collect();
         let begun: Vec<f64> = ks[30..].iter().chain(&ks).chain(&ks[..7]).copied().collect();
-        let all = pulses(&begun);
-        let (inner, before, behind) = trimmed(&all, &ks, Clock::default()).unwrap();
+        let all_pulses = pulses(&begun);
+        let (inner, before, behind) = trimmed(&all_pulses, &ks, Clock::default()).unwrap();
         assert_eq!((inner.len(), before, behind), (100, 70, 7));
         let long: Vec<f64> = (1..=300).map(f64::from).collect();
         let late: Vec<f64> = long[10..].iter().chain(&long).copied().collect();
@@ -331,15 +334,15 @@ mod tests {
             missing.remove(at);
             let mut glitch = whole.clone();
             glitch.insert(at, 0.0);
-            let mut both = missing.clone();
-            both.insert((at + 7) % 29, 0.3);
-            for ks_seen in [missing, glitch, both.clone()] {
+            let mut both_defects = missing.clone();
+            both_defects.insert((at + 7) % 29, 0.3);
+            for ks_seen in [missing, glitch, both_defects.clone()] {
                 assert!(assign(&pulses(&ks_seen), &ks, MICROSECONDS).is_err(), "{at}");
             }
         }
-        let mut other = whole.clone();
-        other[7] = 4.0;
-        let message = assign(&pulses(&other), &ks, MICROSECONDS).unwrap_err().to_string();
+        let mut other_counts = whole.clone();
+        other_counts[7] = 4.0;
+        let message = assign(&pulses(&other_counts), &ks, MICROSECONDS).unwrap_err().to_string();
         assert!(
             message.contains("pulse 8 (") && message.contains(" s) should be k = 8"),
             "{message}"
@@ -350,8 +353,9 @@ mod tests {
     fn a_missing_or_extra_pulse_is_named_where_it_is() {
         let ks: Vec<f64> = (1..=8).map(f64::from).collect();
         let whole = ks.repeat(40);
-        let message =
-            |seen: &[f64]| assign(&pulses(seen), &ks, MICROSECONDS).unwrap_err().to_string();
+        let message = |seen_counts: &[f64]| {
+            assign(&pulses(seen_counts), &ks, MICROSECONDS).unwrap_err().to_string()
+        };
         for at in [16, 97, 150, 255] {
             let mut missing = whole.clone();
             missing.remove(at);
@@ -393,9 +397,10 @@ mod tests {
     fn incomplete_rounds_at_the_ends_are_trimmed() {
         let ks = [1.0, 2.0, 3.0, 5.0];
         for (first, number) in [(0, 14), (3, 13), (2, 16), (0, 16)] {
-            let seen: Vec<f64> = ks.iter().cycle().skip(first).take(number).copied().collect();
-            let all = pulses(&seen);
-            let (whole, before, after) = trimmed(&all, &ks, MICROSECONDS).unwrap();
+            let seen_counts: Vec<f64> =
+                ks.iter().cycle().skip(first).take(number).copied().collect();
+            let all_pulses = pulses(&seen_counts);
+            let (whole, before, after) = trimmed(&all_pulses, &ks, MICROSECONDS).unwrap();
             assert_eq!((before, before + whole.len() + after), ((4 - first) % 4, number));
             assert_eq!(assign(whole, &ks, Clock::default()).unwrap().len(), whole.len() / 4);
         }
@@ -408,13 +413,14 @@ mod tests {
     #[test]
     fn indistinguishable_counts_are_not_reported_as_missing_pulses() {
         let jitter = |n: usize| [0.0, 90.0, -110.0, 40.0, -60.0, 120.0, -20.0][n % 7];
-        let all = (0..40).map(|n| Pulse {
+        let all_pulses = (0..40).map(|n| Pulse {
             leading: 5000.0 * n as f64,
             trailing: 5000.0 * n as f64 + 100.0 * (n % 4 + 1) as f64 + 800.0 + jitter(n),
         });
-        let message = assign(&all.collect::<Vec<_>>(), &[1.0, 2.0, 3.0, 4.0], Clock::default())
-            .unwrap_err()
-            .to_string();
+        let message =
+            assign(&all_pulses.collect::<Vec<_>>(), &[1.0, 2.0, 3.0, 4.0], Clock::default())
+                .unwrap_err()
+                .to_string();
         assert!(
             message.contains("too alike")
                 && message.contains("ticks")
@@ -426,27 +432,27 @@ mod tests {
     /// Pulses of `copy` samples a copy at sampled times, without those of `lost`.
     fn sampled(ks: &[f64], copy: f64, lost: &[usize]) -> Vec<Pulse> {
         let mut at = 0.0;
-        let all = ks.iter().map(|k| {
+        let all_pulses = ks.iter().map(|k| {
             at += 41.37;
             let leading = f64::ceil(at);
             at += 3.5 + copy * k;
             Pulse { leading, trailing: at.ceil() }
         });
-        all.enumerate().filter(|(n, _)| !lost.contains(n)).map(|(_, pulse)| pulse).collect()
+        all_pulses.enumerate().filter(|(n, _)| !lost.contains(n)).map(|(_, pulse)| pulse).collect()
     }
 
     #[test]
     fn copies_of_two_samples_are_told_apart() {
         let ks: Vec<f64> = (1..=12).map(f64::from).collect();
         let clock = Clock { hz: Some(1e6), quantum: Some(1.0) };
-        let seen = ks.repeat(20);
+        let seen_counts = ks.repeat(20);
         for copy in [2.0, 2.03, 2.4, 3.01, 4.5] {
             assert_eq!(
-                assign(&sampled(&seen, copy, &[]), &ks, clock).map(|rounds| rounds.len()),
+                assign(&sampled(&seen_counts, copy, &[]), &ks, clock).map(|rounds| rounds.len()),
                 Ok(20),
                 "{copy}"
             );
-            let late = sampled(&seen[5..], copy, &[]);
+            let late = sampled(&seen_counts[5..], copy, &[]);
             assert_eq!(
                 trimmed(&late, &ks, clock).map(|(_, before, behind)| (before, behind)),
                 Ok((7, 0)),
@@ -457,12 +463,12 @@ mod tests {
                 [&[40][..], &[30, 31, 90], &[14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 37]]
             {
                 assert!(
-                    assign(&sampled(&seen, copy, lost), &ks, clock).is_err(),
+                    assign(&sampled(&seen_counts, copy, lost), &ks, clock).is_err(),
                     "{copy} {lost:?}"
                 );
             }
         }
         // A clock without a quantum has no such excuse.
-        assert!(assign(&sampled(&seen, 2.03, &[]), &ks, MICROSECONDS).is_err());
+        assert!(assign(&sampled(&seen_counts, 2.03, &[]), &ks, MICROSECONDS).is_err());
     }
 }

@@ -112,9 +112,13 @@ mod tests {
             }
         }
         table.origin.granularity = Some(quantum);
-        let mut found = assess(&table, &Question::default()).unwrap();
-        doubt_counts(&table, &mut found);
-        found.series[0].findings.iter().find(|finding| finding.is("overhead_below_zero")).cloned()
+        let mut assessment = assess(&table, &Question::default()).unwrap();
+        doubt_counts(&table, &mut assessment);
+        assessment.series[0]
+            .findings
+            .iter()
+            .find(|finding| finding.is("overhead_below_zero"))
+            .cloned()
     }
 
     #[test]
@@ -152,9 +156,9 @@ mod tests {
             );
         }
         let severity = |table: &Observations| {
-            let mut found = assess(table, &Question::default()).unwrap();
-            doubt_bend(&mut found);
-            found.series[0]
+            let mut assessment = assess(table, &Question::default()).unwrap();
+            doubt_bend(&mut assessment);
+            assessment.series[0]
                 .findings
                 .iter()
                 .find(|finding| is_bend(finding))

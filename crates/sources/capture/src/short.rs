@@ -36,10 +36,10 @@ pub fn leave_out_short(table: Observations, limit: f64) -> (Observations, Option
         return (table, None);
     };
     let left_out = of - short.len() >= FEWEST_ROWS;
-    let found = Short { rows: short.len(), of, shortest, left_out };
+    let short_rows = Short { rows: short.len(), of, shortest, left_out };
     match left_out {
-        true => (flagged(table, |_, reading| short.contains_key(&reading.row)), Some(found)),
-        false => (table, Some(found)),
+        true => (flagged(table, |_, reading| short.contains_key(&reading.row)), Some(short_rows)),
+        false => (table, Some(short_rows)),
     }
 }
 
@@ -59,13 +59,15 @@ mod tests {
 
     #[test]
     fn rows_below_the_limit_are_left_out_unless_too_few_remain() {
-        let (left, found) = leave_out_short(table(&[5.0, 10.0, 15.0]), 9.0);
-        assert_eq!(found, Some(Short { rows: 1, of: 3, shortest: 5.1, left_out: true }));
-        assert_eq!(left.readings().iter().filter(|reading| !reading.flags.any()).count(), 6);
-        assert!(left.readings().iter().all(|reading| reading.flags.any() == (reading.row == 0)));
-        let (left, found) = leave_out_short(table(&[5.0, 8.0, 15.0]), 9.0);
-        assert!(found.is_some_and(|found| found.rows == 2 && !found.left_out));
-        assert!(left.readings().iter().all(|reading| !reading.flags.any()));
+        let (table_left, short_rows) = leave_out_short(table(&[5.0, 10.0, 15.0]), 9.0);
+        assert_eq!(short_rows, Some(Short { rows: 1, of: 3, shortest: 5.1, left_out: true }));
+        assert_eq!(table_left.readings().iter().filter(|reading| !reading.flags.any()).count(), 6);
+        assert!(
+            table_left.readings().iter().all(|reading| reading.flags.any() == (reading.row == 0))
+        );
+        let (table_left, short_rows) = leave_out_short(table(&[5.0, 8.0, 15.0]), 9.0);
+        assert!(short_rows.is_some_and(|short_rows| short_rows.rows == 2 && !short_rows.left_out));
+        assert!(table_left.readings().iter().all(|reading| !reading.flags.any()));
         assert_eq!(leave_out_short(table(&[10.0, 20.0]), 9.0).1, None);
     }
 }

@@ -166,9 +166,10 @@ fn over_rows(table: &Observations, error: impl Fn(f64) -> f64) -> f64 {
         let counts = || widths.iter().map(|(row, _)| table.rows()[*row].counts[component]);
         let middle = counts().sum::<f64>() / errors.len().max(1) as f64;
         let weights: Vec<f64> = counts().map(|count| (count - middle).abs()).collect();
-        let all: f64 = weights.iter().sum();
-        if all > 0.0 {
-            errors.iter().zip(&weights).map(|(error, weight)| error * weight).sum::<f64>() / all
+        let sum_of_weights: f64 = weights.iter().sum();
+        if sum_of_weights > 0.0 {
+            errors.iter().zip(&weights).map(|(error, weight)| error * weight).sum::<f64>()
+                / sum_of_weights
         } else {
             0.0
         }

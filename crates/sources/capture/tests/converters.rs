@@ -53,12 +53,12 @@ fn measured(
     let Captured { table, .. } =
         capture(Input::File(Box::new(Cursor::new(wav(&samples)))), &options)
             .map_err(|error| error.to_string())?;
-    let found = assess(&table, &Question::default()).map_err(|error| error.to_string())?;
-    let time = &found.series[0].components[0].time.ticks;
+    let assessment = assess(&table, &Question::default()).map_err(|error| error.to_string())?;
+    let time = &assessment.series[0].components[0].time.ticks;
     Ok(Found {
         error: time.value - copy,
         half: time.half_width(),
-        findings: found.series[0].findings.clone(),
+        findings: assessment.series[0].findings.clone(),
     })
 }
 
@@ -67,25 +67,25 @@ const COPIES: [(f64, u8, f64); 3] = [(19.2, 20, 1.6), (11.3, 20, 0.4), (60.7, 8,
 /// Measures several recordings by each recorder, and returns the number of intervals that hold and
 /// of all. A recording that is not trusted makes no claim.
 fn hold(recorders: &[(&str, Recorder)], check: impl Fn(&str, &Found)) -> (u32, u32) {
-    let (mut held, mut all) = (0, 0);
+    let (mut held_intervals, mut all_intervals) = (0, 0);
     for (name, recorder) in recorders {
         for (at, (copy, copies, overhead)) in COPIES.into_iter().enumerate() {
             for seed in [at as u64, at as u64 + 1] {
-                let found = measured(recorder, copy, copies, overhead, seed)
+                let measurement = measured(recorder, copy, copies, overhead, seed)
                     .unwrap_or_else(|error| panic!("{name} {copy}: {error}"));
-                check(name, &found);
-                held += u32::from(
-                    found.error.abs() <= found.half
-                        || found
+                check(name, &measurement);
+                held_intervals += u32::from(
+                    measurement.error.abs() <= measurement.half
+                        || measurement
                             .findings
                             .first()
                             .is_some_and(|finding| finding.severity == Severity::Untrusted),
                 );
-                all += 1;
+                all_intervals += 1;
             }
         }
     }
-    (held, all)
+    (held_intervals, all_intervals)
 }
 
 #[test]
@@ -99,48 +99,48 @@ fn a_narrow_band_and_minimum_phases_are_measured_and_corrected() {
         ("full", shortest(0.4535)),
         ("half", shortest(0.25)),
     ];
-    let (held, all) = hold(&recorders, |name, found| {
-        assert!(found.error.abs() < 0.0015, "{name} {found:?}");
+    let (held_intervals, all_intervals) = hold(&recorders, |name, measurement| {
+        assert!(measurement.error.abs() < 0.0015, "{name} {measurement:?}");
         assert_eq!(
-            found.has("narrow_band") || found.has("oversampled"),
+            measurement.has("narrow_band") || measurement.has("oversampled"),
             name != "full",
-            "{name} {found:?}"
+            "{name} {measurement:?}"
         );
         assert!(
-            !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
-            "{name} {found:?}"
+            !measurement.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{name} {measurement:?}"
         );
     });
-    assert!(10 * held >= 9 * all, "{held} of {all}");
+    assert!(10 * held_intervals >= 9 * all_intervals, "{held_intervals} of {all_intervals}");
 }
 
 #[test]
 fn slow_edges_are_found_and_their_tails_corrected() {
     let (plain, slow) =
         (linear_phase(0.4535, 32.0), |tau| behind_rc(&linear_phase(0.4535, 32.0), tau));
-    let both = |tau| Recorder::new(&slow(tau));
+    let slow_both_ways = |tau| Recorder::new(&slow(tau));
     let fall = |tau| Recorder { falling: step_of(&slow(tau)), ..Recorder::new(&plain) };
     let rise = |tau| Recorder { rising: step_of(&slow(tau)), ..Recorder::new(&plain) };
     let recorders = [
-        ("both 4", both(4.0)),
-        ("both 8", both(8.0)),
+        ("both 4", slow_both_ways(4.0)),
+        ("both 8", slow_both_ways(8.0)),
         ("fall 4", fall(4.0)),
         ("fall 16", fall(16.0)),
         ("rise 4", rise(4.0)),
         ("rise 16", rise(16.0)),
     ];
-    let (held, all) = hold(&recorders, |name, found| {
+    let (held_intervals, all_intervals) = hold(&recorders, |name, measurement| {
         assert!(
-            found.findings.iter().all(|finding| finding.severity != Severity::Untrusted),
-            "{name} {found:?}"
+            measurement.findings.iter().all(|finding| finding.severity != Severity::Untrusted),
+            "{name} {measurement:?}"
         );
         assert!(
-            found.half < 0.05
-                && !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
-            "{name} {found:?}"
+            measurement.half < 0.05
+                && !measurement.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{name} {measurement:?}"
         );
     });
-    assert!(10 * held >= 9 * all, "{held} of {all}");
+    assert!(10 * held_intervals >= 9 * all_intervals, "{held_intervals} of {all_intervals}");
 }
 
 #[test]
@@ -157,10 +157,10 @@ fn slow_edges_at_levels_that_wander_are_no_saturated_input() {
         ("rise 2", coupled(rise(2.0))),
         ("rise 8", coupled(rise(8.0))),
     ];
-    hold(&recorders, |name, found| {
+    hold(&recorders, |name, measurement| {
         assert!(
-            !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
-            "{name} {found:?}"
+            !measurement.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{name} {measurement:?}"
         );
     });
 }
@@ -185,21 +185,33 @@ fn overload_is_reported_and_in_the_interval() {
         ("cut behind an RC", behind_an_rc(|level| level.clamp(-0.4, 0.4))),
         ("soft behind an RC", behind_an_rc(|level| 2.0 * (0.5 * level).tanh())),
     ];
-    let (held, all) = hold(&recorders, |name, found| {
+    let (held_intervals, all_intervals) = hold(&recorders, |name, measurement| {
         assert!(
-            found.has_any(&["clipped", "overloaded", "saturated", "not_linear", "edges_differ"]),
-            "{name} {found:?}"
+            measurement.has_any(&[
+                "clipped",
+                "overloaded",
+                "saturated",
+                "not_linear",
+                "edges_differ"
+            ]),
+            "{name} {measurement:?}"
         );
     });
-    assert!(20 * held >= 19 * all, "{held} of {all}");
-    let (held, all) = hold(&[("none", coupled(|level| level))], |_, found| {
-        assert!(
-            found.half < 5e-4
-                && !found.has_any(&["clipped", "saturated", "not_linear", "edges_differ"]),
-            "{found:?}"
-        );
-    });
-    assert!(held + 1 >= all, "{held} of {all}");
+    assert!(20 * held_intervals >= 19 * all_intervals, "{held_intervals} of {all_intervals}");
+    let (held_intervals, all_intervals) =
+        hold(&[("none", coupled(|level| level))], |_, measurement| {
+            assert!(
+                measurement.half < 5e-4
+                    && !measurement.has_any(&[
+                        "clipped",
+                        "saturated",
+                        "not_linear",
+                        "edges_differ"
+                    ]),
+                "{measurement:?}"
+            );
+        });
+    assert!(held_intervals + 1 >= all_intervals, "{held_intervals} of {all_intervals}");
 }
 
 #[test]
@@ -216,18 +228,18 @@ fn slow_edges_that_are_cut_to_one_height_differ_in_steepness() {
         ("12 samples", behind(12.0, 2000.0, cut)),
         ("little coupled", behind(5.0, 20_000.0, cut)),
     ];
-    let (held, all) = hold(&recorders, |name, found| {
+    let (held_intervals, all_intervals) = hold(&recorders, |name, measurement| {
         assert!(
-            found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
-            "{name} {found:?}"
+            measurement.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{name} {measurement:?}"
         );
     });
-    assert!(held + 1 >= all, "{held} of {all}");
-    hold(&[("linear", behind(5.0, 2000.0, |level| level))], |_, found| {
+    assert!(held_intervals + 1 >= all_intervals, "{held_intervals} of {all_intervals}");
+    hold(&[("linear", behind(5.0, 2000.0, |level| level))], |_, measurement| {
         assert!(
-            found.half < 0.02
-                && !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
-            "{found:?}"
+            measurement.half < 0.02
+                && !measurement.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{measurement:?}"
         );
     });
 }

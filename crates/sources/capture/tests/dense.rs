@@ -47,8 +47,8 @@ fn measured(recorder: &Recorder, gap: f64, seed: u64) -> Result<Found, String> {
     let Captured { table, .. } =
         capture(Input::File(Box::new(Cursor::new(wav(&samples)))), &options)
             .map_err(|error| error.to_string())?;
-    let found = assess(&table, &Question::default()).map_err(|error| error.to_string())?;
-    let series = &found.series[0];
+    let assessment = assess(&table, &Question::default()).map_err(|error| error.to_string())?;
+    let series = &assessment.series[0];
     let time = &series.components[0].time.ticks;
     let (error, half) = (time.value - copy, time.half_width());
     Ok(Found { error, half, trusted: series.is_trusted(), findings: series.findings.clone() })
@@ -57,22 +57,22 @@ fn measured(recorder: &Recorder, gap: f64, seed: u64) -> Result<Found, String> {
 /// Intervals that hold, all intervals, and the median half-width, over gaps of this range. Each is
 /// trusted, and none is far off.
 fn hold(name: &str, recorder: &Recorder, gaps: std::ops::Range<f64>) -> (usize, usize, f64) {
-    let one = |seed: u64| {
+    let outcome_of = |seed: u64| {
         let gap = Pcg64Mcg::seed_from_u64(1000 + seed).random_range(gaps.clone());
-        let found = measured(recorder, gap, seed)
+        let measurement = measured(recorder, gap, seed)
             .unwrap_or_else(|error| panic!("{name}, gap of {gap:.1}: {error}"));
         assert!(
-            found.trusted && found.error.abs() < 3.0 * found.half,
-            "{name}, gap of {gap:.1}: {found:?}"
+            measurement.trusted && measurement.error.abs() < 3.0 * measurement.half,
+            "{name}, gap of {gap:.1}: {measurement:?}"
         );
-        found
+        measurement
     };
-    let all: Vec<Found> = (0..RECORDINGS_EACH).map(one).collect();
-    let mut halves: Vec<f64> = all.iter().map(|found| found.half).collect();
+    let outcomes: Vec<Found> = (0..RECORDINGS_EACH).map(outcome_of).collect();
+    let mut halves: Vec<f64> = outcomes.iter().map(|found| found.half).collect();
     halves.sort_unstable_by(f64::total_cmp);
     (
-        all.iter().filter(|found| found.error.abs() <= found.half).count(),
-        all.len(),
+        outcomes.iter().filter(|found| found.error.abs() <= found.half).count(),
+        outcomes.len(),
         halves[halves.len() / 2],
     )
 }
@@ -97,27 +97,27 @@ fn intervals_hold_where_no_edge_stands_alone() {
         ("rise of 4 samples", rise(4.0), 0.005),
         ("rise of 8 samples", rise(8.0), 0.01),
     ];
-    let (mut held, mut all) = (0, 0);
+    let (mut held_intervals, mut all_intervals) = (0, 0);
     for (name, recorder, widest) in &recorders {
         for gaps in [11.5..17.0, 17.0..36.0, 38.0..58.0] {
-            let (own, of, half) = hold(name, recorder, gaps);
+            let (held_of_case, of, half) = hold(name, recorder, gaps);
             assert!(half < *widest, "{name}: a median half-width of {half} samples");
-            (held, all) = (held + own, all + of);
+            (held_intervals, all_intervals) = (held_intervals + held_of_case, all_intervals + of);
         }
     }
-    assert!(100 * held >= 95 * all, "{held} of {all}");
+    assert!(100 * held_intervals >= 95 * all_intervals, "{held_intervals} of {all_intervals}");
 }
 
 #[test]
 fn edges_that_move_each_other_unseen_are_reported() {
     let recorder = Recorder::new(&behind_rc(&linear_phase(0.4535, 32.0), 12.0));
-    let found: Vec<Found> =
+    let found_outcomes: Vec<Found> =
         (0..RECORDINGS_EACH).filter_map(|seed| measured(&recorder, 30.0, seed).ok()).collect();
-    let said = |found: &Found| {
-        found
+    let said = |outcome: &Found| {
+        outcome
             .findings
             .iter()
             .any(|finding| finding.is("neighbours_unknown") || finding.is("pulses_too_short"))
     };
-    assert!(!found.is_empty() && found.iter().all(said), "{found:?}");
+    assert!(!found_outcomes.is_empty() && found_outcomes.iter().all(said), "{found_outcomes:?}");
 }

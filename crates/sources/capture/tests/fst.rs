@@ -15,7 +15,7 @@ const OFF: &[u8] = include_bytes!("cases/fst/off.fst");
 const GHDL: &[u8] = include_bytes!("cases/fst/ghdl.fst");
 const VERILATOR: &[u8] = include_bytes!("cases/fst/verilator.fst");
 const PORT: &[u8] = include_bytes!("cases/fst/port.fst");
-const ALL: [&[u8]; 9] = [LZ4, FAST_LZ, ZLIB, WHOLE, ICARUS, OFF, GHDL, VERILATOR, PORT];
+const ALL_FILES: [&[u8]; 9] = [LZ4, FAST_LZ, ZLIB, WHOLE, ICARUS, OFF, GHDL, VERILATOR, PORT];
 
 const HEAD: &str = "$version Icarus Verilog $end\n$timescale 10 ns $end\n$scope module top $end\n\
                     $var wire 1 ! pin $end\n$var wire 1 ! same $end\n$var wire 12 # port [11:0] \
@@ -67,10 +67,10 @@ fn times(read: Read) -> Vec<f64> {
 }
 
 /// Both say the same about a channel, which has so many edges or more.
-fn agree(file: &[u8], text: &str, channel: &str, least: usize) {
+fn agree(file: &[u8], text: &str, channel: &str, least_edges: usize) {
     let (of_fst, of_vcd) = (fst(file, channel).unwrap(), vcd(text, channel).unwrap());
     assert_eq!(of_fst.0, of_vcd.0, "{channel}");
-    assert!(of_fst.0.len() >= least, "{channel}: {} edges", of_fst.0.len());
+    assert!(of_fst.0.len() >= least_edges, "{channel}: {} edges", of_fst.0.len());
     assert_eq!(of_fst.1.format, Some(Format::Fst));
     assert_eq!(of_fst.1.channel, of_vcd.1.channel);
     assert_eq!(of_fst.1.remarks, of_vcd.1.remarks, "{channel}");
@@ -84,7 +84,7 @@ fn agree(file: &[u8], text: &str, channel: &str, least: usize) {
 fn all_compressions_have_the_edges_of_the_vcd() {
     let text = dump();
     for file in [LZ4, FAST_LZ, ZLIB, WHOLE] {
-        for (channel, least) in [
+        for (channel, least_edges) in [
             ("top.pin", 100),
             ("same", 100),
             ("port[0]", 100),
@@ -95,7 +95,7 @@ fn all_compressions_have_the_edges_of_the_vcd() {
             ("sub.pin", 10),
             ("2", 100),
         ] {
-            agree(file, &text, channel, least);
+            agree(file, &text, channel, least_edges);
         }
     }
 }
@@ -113,10 +113,10 @@ fn pipes_and_files_are_read_without_a_name_of_the_format() {
     let expected = times(vcd(&dump(), "top.pin"));
     for file in [LZ4, WHOLE] {
         for input in [Input::Pipe(Box::new(file)), Input::File(Box::new(Cursor::new(file)))] {
-            let mut found = Vec::new();
+            let mut found_edges = Vec::new();
             let read =
-                read_edges(input, None, &request("top.pin"), &mut |edge| found.push(edge.at));
-            assert_eq!((read.unwrap().format, found), (Some(Format::Fst), expected.clone()));
+                read_edges(input, None, &request("top.pin"), &mut |edge| found_edges.push(edge.at));
+            assert_eq!((read.unwrap().format, found_edges), (Some(Format::Fst), expected.clone()));
         }
     }
 }
@@ -199,38 +199,38 @@ fn file(blocks: &[(u8, Vec<u8>)]) -> Vec<u8> {
 
 #[test]
 fn names_may_be_compressed_twice() {
-    let mut all = blocks(LZ4);
-    let (kind, names) = all.last_mut().unwrap();
+    let mut all_blocks = blocks(LZ4);
+    let (kind, names) = all_blocks.last_mut().unwrap();
     assert_eq!(*kind, 6);
     let (unpacked, once) = names.split_at(8);
     let twice = lz4_flex::block::compress(once);
     assert!(once.len() < 128);
     *names = [unpacked, &[once.len() as u8], &twice].concat();
     *kind = 7;
-    assert_eq!(times(fst(&file(&all), "top.pin")), times(fst(LZ4, "top.pin")));
+    assert_eq!(times(fst(&file(&all_blocks), "top.pin")), times(fst(LZ4, "top.pin")));
 }
 
 #[test]
 fn older_kinds_of_blocks_are_read() {
     // Without aliases, whose encodings differ, both kinds of index are the same bytes.
-    let mut all = blocks(LZ4);
+    let mut all_blocks = blocks(LZ4);
     for older in [1, 5] {
-        all[1].0 = older;
+        all_blocks[1].0 = older;
         for channel in ["top.pin", "up[11]", "sub.pin"] {
-            assert_eq!(times(fst(&file(&all), channel)), times(fst(LZ4, channel)));
+            assert_eq!(times(fst(&file(&all_blocks), channel)), times(fst(LZ4, channel)));
         }
     }
 }
 
 #[test]
 fn dumps_that_were_not_closed_are_refused_with_a_way_out() {
-    let mut all = blocks(LZ4);
-    all.truncate(2);
-    let cut = fst(&file(&all), "top.pin").unwrap_err();
+    let mut all_blocks = blocks(LZ4);
+    all_blocks.truncate(2);
+    let cut = fst(&file(&all_blocks), "top.pin").unwrap_err();
     assert!(cut.contains("the dump was cut"), "{cut}");
-    all[0].1[16..64].fill(0);
-    all[0].1[16..24].copy_from_slice(&std::f64::consts::E.to_le_bytes());
-    let open = [file(&all), [255, 0, 0, 0, 0, 0, 0, 0, 0].to_vec()].concat();
+    all_blocks[0].1[16..64].fill(0);
+    all_blocks[0].1[16..24].copy_from_slice(&std::f64::consts::E.to_le_bytes());
+    let open = [file(&all_blocks), [255, 0, 0, 0, 0, 0, 0, 0, 0].to_vec()].concat();
     for open in [&open[..], &open[..open.len() - 3], &open[..400]] {
         let message = fst(open, "top.pin").unwrap_err();
         assert!(message.contains("not closed") && message.contains("fst2vcd"), "{message}");
@@ -244,7 +244,7 @@ fn survives(file: &[u8], channel: &str) -> bool {
 
 #[test]
 fn truncated_files_are_refused() {
-    for file in ALL {
+    for file in ALL_FILES {
         for length in 0..file.len() {
             assert!(!survives(&file[..length], "1"), "{length} bytes");
         }
@@ -253,7 +253,7 @@ fn truncated_files_are_refused() {
 
 #[test]
 fn damaged_bytes_are_survived() {
-    for file in ALL {
+    for file in ALL_FILES {
         let mut read = 0;
         for at in 0..file.len() {
             for (from, value) in [(at, 0xff), (at, 0), (at.saturating_sub(7), 0xff)] {

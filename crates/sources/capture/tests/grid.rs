@@ -55,8 +55,8 @@ fn measured(recorder: &Recorder, text: String, copy: f64) -> (bool, f64) {
     let Captured { table, .. } =
         capture(Input::File(Box::new(Cursor::new(text.into_bytes()))), &options).unwrap();
     let quantum = table.origin.granularity.unwrap() / recorder.units * recorder.hz;
-    let found = assess(&table, &Question::default()).unwrap();
-    let time = &found.series[0].components[0].time.ticks;
+    let assessment = assess(&table, &Question::default()).unwrap();
+    let time = &assessment.series[0].components[0].time.ticks;
     ((time.value - copy * recorder.units).abs() <= time.half_width(), quantum)
 }
 

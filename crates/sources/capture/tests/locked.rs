@@ -19,16 +19,16 @@ const GAP: f64 = 150.0;
 fn samples(edges: &[f64], time: f64) -> Vec<f64> {
     let end = (edges.last().unwrap() + 2.0 * GAP) as u32;
     let (mut next, mut level, mut pin, mut at) = (edges.iter().peekable(), 0.0, 0.0, 0.0);
-    let mut all = Vec::new();
+    let mut all_samples = Vec::new();
     for sample in (0..end).map(f64::from) {
         while let Some(edge) = next.next_if(|edge| **edge <= sample) {
             level = pin + (level - pin) * f64::exp((at - edge) / time);
             (pin, at) = (1.0 - pin, *edge);
         }
         let volts = pin + (level - pin) * f64::exp((at - sample) / time);
-        all.push((volts * 160.0).round() / 160.0);
+        all_samples.push((volts * 160.0).round() / 160.0);
     }
-    all
+    all_samples
 }
 
 /// The error of a copy in samples, its half-width, and the severity of `phase_locked`. Rounds begin
@@ -51,9 +51,9 @@ fn measured(copy: f64, time: f64, dither: f64) -> (f64, f64, Option<Severity>) {
     let options = Options { rate_ppm: Some(0.0), ks: Some(ks), ..Options::default() };
     let Captured { table, .. } =
         capture(Input::File(Box::new(Cursor::new(table.into_bytes()))), &options).unwrap();
-    let found = assess(&table, &Question::default()).unwrap();
-    let component = &found.series[0].components[0].time.ticks;
-    let locked = found.series[0].findings.iter().find(|finding| finding.is("phase_locked"));
+    let assessment = assess(&table, &Question::default()).unwrap();
+    let component = &assessment.series[0].components[0].time.ticks;
+    let locked = assessment.series[0].findings.iter().find(|finding| finding.is("phase_locked"));
     (component.value - copy, component.half_width(), locked.map(|finding| finding.severity))
 }
 
@@ -73,12 +73,12 @@ fn the_bias_of_edges_at_one_place_is_in_the_interval() {
 
 #[test]
 fn the_bias_of_edges_at_all_places_averages_out() {
-    let mut held = 0;
+    let mut held_intervals = 0;
     for n in 0..20u8 {
         let copy = 40.0 + 0.05 * f64::from(n) + 0.03;
         let (error, half, locked) = measured(copy, 1.0, 8.0);
         assert!(half < 0.02 && locked != Some(Severity::Warning), "{copy}: +- {half}, {locked:?}");
-        held += u32::from(error.abs() <= half);
+        held_intervals += u32::from(error.abs() <= half);
     }
-    assert!(held >= 17, "{held}");
+    assert!(held_intervals >= 17, "{held_intervals}");
 }

@@ -214,8 +214,8 @@ fn a_preamble_by_chance_is_no_frame_for_a_list_of_counts() {
         let input = Input::Pipe(Box::new(Cursor::new(table.clone().into_bytes())));
         capture(input, &Options { ks, ..Options::default() })
     };
-    let found = read(Some(vec![4.0, 1.0, 3.0, 2.0])).unwrap();
-    assert_eq!((found.rounds, found.table.readings().len()), (6, 24));
-    assert!(!found.findings.iter().any(|finding| finding.is("frames_left_out")));
+    let capture = read(Some(vec![4.0, 1.0, 3.0, 2.0])).unwrap();
+    assert_eq!((capture.rounds, capture.table.readings().len()), (6, 24));
+    assert!(!capture.findings.iter().any(|finding| finding.is("frames_left_out")));
     assert!(read(None).unwrap_err().to_string().contains("needs --k"));
 }

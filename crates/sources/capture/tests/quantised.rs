@@ -31,8 +31,9 @@ impl Pin {
     /// A chip all of whose times are nearly whole numbers of samples.
     fn near(random: &mut Pcg64Mcg, period: f64) -> Pin {
         let off = random.random_range(-30e-6..30e-6);
-        let samples =
-            |random: &mut Pcg64Mcg, most: u32| f64::from(random.random_range(3..most)) * period;
+        let samples = |random: &mut Pcg64Mcg, most_periods: u32| {
+            f64::from(random.random_range(3..most_periods)) * period
+        };
         Pin {
             copy: samples(random, 200) * (1.0 + off),
             overhead: samples(random, 40),
@@ -70,8 +71,8 @@ fn measured(pin: &Pin, random: &mut Pcg64Mcg) -> (f64, f64) {
     let Captured { table, .. } =
         capture(Input::File(Box::new(Cursor::new(pin.list(random).into_bytes()))), &options)
             .unwrap();
-    let found = assess(&table, &Question::default()).unwrap();
-    let copy = &found.series[0].components[0].time.ticks;
+    let assessment = assess(&table, &Question::default()).unwrap();
+    let copy = &assessment.series[0].components[0].time.ticks;
     (copy.value - pin.copy, copy.half_width())
 }
 

@@ -34,9 +34,9 @@ fn samples(from: usize, to: usize) -> Vec<u8> {
 
 #[test]
 fn sessions_are_read_in_one_piece_or_several() {
-    let one = session(METADATA, &[("logic-1", samples(0, 100))]);
+    let one_piece = session(METADATA, &[("logic-1", samples(0, 100))]);
     let two = session(METADATA, &[("logic-1-1", samples(0, 20)), ("logic-1-2", samples(20, 100))]);
-    for bytes in [one, two] {
+    for bytes in [one_piece, two] {
         assert_eq!(Format::detect(&bytes), Some(Format::Sigrok));
         let (edges, recording) = sigrok(&bytes, Some("PB7")).unwrap();
         assert_eq!((edges, recording.hz), (vec![10.0, 30.0], Some(1e6)));
@@ -52,16 +52,16 @@ fn samples_of_any_number_of_bytes_are_read() {
             let (first, last) = if n < 100_000 { (0xff, 0x7f) } else { (0, 0x80) };
             [vec![first; unit - 1], vec![last]].concat()
         };
-        let all: Vec<u8> = (0..150_000).flat_map(sample).collect();
+        let all_samples: Vec<u8> = (0..150_000).flat_map(sample).collect();
         let metadata = format!(
             "[device 1]\ncapturefile=logic-1\nsamplerate=1 MHz\nprobe1=A\nprobe{}=Z\n\
              unitsize={unit}\n",
             8 * unit
         );
-        let (one, two) = all.split_at(70_001 * unit);
+        let (first_piece, second_piece) = all_samples.split_at(70_001 * unit);
         for pieces in [
-            vec![("logic-1", all.clone())],
-            vec![("logic-1-1", one.to_vec()), ("logic-1-2", two.to_vec())],
+            vec![("logic-1", all_samples.clone())],
+            vec![("logic-1-1", first_piece.to_vec()), ("logic-1-2", second_piece.to_vec())],
         ] {
             let (edges, recording) = sigrok(&session(&metadata, &pieces), Some("Z")).unwrap();
             assert!(

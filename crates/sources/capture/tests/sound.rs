@@ -41,7 +41,7 @@ fn wav(tag: u16, bits: u16, channels: u16, hz: u32, size: u32, data: &[u8]) -> V
 
 fn bytes(tag: u16, bits: u16) -> Vec<u8> {
     let integer = |value: f32, full: f64| (f64::from(value) * full) as i32;
-    let one = |value: f32| match (tag, bits) {
+    let bytes_of = |value: f32| match (tag, bits) {
         (1, 8) => vec![(integer(value, 127.0) + 128) as u8],
         (1, 16) => integer(value, 32767.0).to_le_bytes()[..2].to_vec(),
         (1, 24) => integer(value, 8_388_607.0).to_le_bytes()[..3].to_vec(),
@@ -49,7 +49,7 @@ fn bytes(tag: u16, bits: u16) -> Vec<u8> {
         (3, 32) => value.to_le_bytes().to_vec(),
         _ => f64::from(value).to_le_bytes().to_vec(),
     };
-    samples().into_iter().flat_map(one).collect()
+    samples().into_iter().flat_map(bytes_of).collect()
 }
 
 fn read(file: &[u8], channel: Option<&str>) -> Result<(Vec<Edge>, Recording), String> {
@@ -71,12 +71,12 @@ fn whole() -> Vec<u8> {
 }
 
 fn right(edges: &[Edge], tolerance: f64) {
-    let known = pin().edges;
-    assert_eq!(edges.len(), known.len());
-    for (found, known) in edges.iter().zip(&known) {
+    let known_edges = pin().edges;
+    assert_eq!(edges.len(), known_edges.len());
+    for (edge, known_edge) in edges.iter().zip(&known_edges) {
         assert!(
-            found.rising == known.rising && (found.at - known.at).abs() < tolerance,
-            "{found:?} {known:?}"
+            edge.rising == known_edge.rising && (edge.at - known_edge.at).abs() < tolerance,
+            "{edge:?} {known_edge:?}"
         );
     }
 }
@@ -301,9 +301,18 @@ fn w64(bits: u16, data: &[u8]) -> Vec<u8> {
     let size = |bytes: usize| (bytes as u64 + 24).to_le_bytes();
     let head = [&b"riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb\x04\xc1\0\0"[..], &[0; 8], &name(b"wave")]
         .concat();
-    let other = [&name(b"junk")[..], &size(3), b"abc\0\0\0\0\0"].concat();
-    [&head[..], &other, &name(b"fmt "), &size(16), format, &name(b"data"), &size(data.len()), data]
-        .concat()
+    let other_chunk = [&name(b"junk")[..], &size(3), b"abc\0\0\0\0\0"].concat();
+    [
+        &head[..],
+        &other_chunk,
+        &name(b"fmt "),
+        &size(16),
+        format,
+        &name(b"data"),
+        &size(data.len()),
+        data,
+    ]
+    .concat()
 }
 
 /// Bits, the highest first.
@@ -479,13 +488,13 @@ fn truncated_containers_are_used_or_say_where_they_end() {
 
 #[test]
 fn damaged_blocks_of_flac_end_the_recording() {
-    let (integers, known) = (integers(), pin().edges.len());
+    let (integers, known_edges) = (integers(), pin().edges.len());
     let whole = flac(integers.len() as u64, &integers);
     let mut damaged = whole.clone();
     let place = damaged.len() * 3 / 4;
     damaged[place] ^= 1;
     let (edges, recording) = read(&damaged, None).unwrap();
-    assert!(edges.len() < known && edges.len() > known / 2, "{}", edges.len());
+    assert!(edges.len() < known_edges && edges.len() > known_edges / 2, "{}", edges.len());
     assert!(
         matches!(&recording.remarks[..],
             [Remark::Truncated { reason, .. }] if reason.contains("CRC")),
@@ -499,9 +508,9 @@ fn damaged_blocks_of_flac_end_the_recording() {
         "{promised:?}"
     );
     assert!(read(&flac(0, &integers), None).unwrap().1.remarks.is_empty());
-    let mut other = whole;
-    other[4] = 0x84;
-    assert!(read(&other, None).unwrap_err().contains("FLAC"));
+    let mut other_file = whole;
+    other_file[4] = 0x84;
+    assert!(read(&other_file, None).unwrap_err().contains("FLAC"));
 }
 
 #[test]

@@ -85,9 +85,9 @@ fn yokogawa_states_its_distance_in_the_unit_of_the_times() {
              \"BlockSize\",200\n\"VUnit\",\"V\"\n\"HResolution\",1.0000E-03\n\
              \"HOffset\",-1.0E-01\n\"HUnit\",\"{unit}\"\n{date}{rows}"
         );
-        let (edges, found) = csv(&text).unwrap();
+        let (edges, found_distance) = csv(&text).unwrap();
         assert_eq!(edges.len(), 9);
-        assert!((found.unwrap() / hz - 1.0).abs() < 1e-9, "{unit}: {found:?}");
+        assert!((found_distance.unwrap() / hz - 1.0).abs() < 1e-9, "{unit}: {found_distance:?}");
     }
 }
 

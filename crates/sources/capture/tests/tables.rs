@@ -484,10 +484,10 @@ fn a_complete_last_row_needs_no_line_end() {
         ("0.5000\n1.25\n2.0\n-", 3),
         ("Time [s],A\n0,0\n1,1\n2,", 1),
     ] {
-        let (found, recording) = csv(part, None).unwrap();
+        let (found_edges, recording) = csv(part, None).unwrap();
         assert!(
-            found.len() == edges && recording.remarks.len() == usize::from(edges < 4),
-            "{part}: {found:?} {recording:?}"
+            found_edges.len() == edges && recording.remarks.len() == usize::from(edges < 4),
+            "{part}: {found_edges:?} {recording:?}"
         );
     }
     for rows in [many, idle] {

@@ -47,17 +47,19 @@ fn edges(bytes: &[u8], channel: Option<&str>) -> Result<(Vec<f64>, Recording), S
 fn body(bytes: &[u8], channel: Option<&str>) -> Result<f64, String> {
     let request = Request { channel: channel.map(str::to_owned), ..Request::default() };
     let options = Options { request, ks: Some(vec![1.0, 2.0, 3.0, 4.0]), ..Options::default() };
-    let found = capture(Input::File(Box::new(Cursor::new(bytes.to_vec()))), &options)
+    let capture = capture(Input::File(Box::new(Cursor::new(bytes.to_vec()))), &options)
         .map_err(|error| error.to_string())?;
-    let hz = found.recording.hz.ok_or("no rate")?;
-    let counts = |row: u32| found.table.rows()[row as usize].counts[0];
-    let all: Vec<(f64, f64)> = found
+    let hz = capture.recording.hz.ok_or("no rate")?;
+    let counts = |row: u32| capture.table.rows()[row as usize].counts[0];
+    let all_readings: Vec<(f64, f64)> = capture
         .table
         .readings()
         .iter()
         .map(|reading| (counts(reading.row), reading.ticks / hz))
         .collect();
-    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| {
+        all_readings.iter().map(of).sum::<f64>() / all_readings.len() as f64
+    };
     let (k, time) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
     let slope = mean(&|pair| (pair.0 - k) * (pair.1 - time));
     Ok(slope / mean(&|pair| (pair.0 - k) * (pair.0 - k)))
@@ -93,14 +95,14 @@ fn tables_of_samples_are_read() {
                      XUnits:,Second\nYUnits:,Volt\nData:\n";
     let ppk = "Timestamp(ms),Current(uA),D0,D1\n";
     let ppk_of = |n: usize| format!("{},120.5,{},0", n as f64 / 200.0, u8::from(level(n)));
-    let both = "Timestamp(ms),Current(uA),D0-D7,D0,D1\n";
+    let both_header = "Timestamp(ms),Current(uA),D0-D7,D0,D1\n";
     let both_of = |n: usize| {
         let level = u8::from(level(n));
         format!("{},120.5,{level}-------,{level},-", n as f64 / 200.0)
     };
     let tables = [
         ("ppk2_columns", rows(ppk, ppk_of), "D0"),
-        ("ppk2_both", rows(both, both_of), "D0"),
+        ("ppk2_both", rows(both_header, both_of), "D0"),
         ("infiniium", rows(infiniium, |n| format!("{:.9E},{:.5E}", time(n), volts(n))), "2"),
         (
             "rigol_ds1000e",
@@ -203,9 +205,9 @@ fn unix_times_keep_their_digits() {
         format!("2024-03-01T23:59:59.{:06}Z,{}", 5 * n, u8::from(level))
     });
     for table in [seconds, nanos, micros, dates] {
-        let (found, _) = edges(table.as_bytes(), None).unwrap();
+        let (found_edges, _) = edges(table.as_bytes(), None).unwrap();
         let expected: Vec<f64> = EDGES.iter().map(|edge| 5000.0 * *edge as f64).collect();
-        assert_eq!(found, expected, "{}", &table[..60]);
+        assert_eq!(found_edges, expected, "{}", &table[..60]);
     }
 }
 
@@ -241,18 +243,18 @@ fn sigrok(hz: u64, version: &str, since_2020: bool, only_changes: bool) -> Strin
 
 /// Checks the samples of the edges in a table of libsigrok.
 fn sigrok_is_right(hz: u64, version: &str, since_2020: bool, only_changes: bool) {
-    let what = format!("{hz} Hz, {version}, only changes {only_changes}");
+    let case_name = format!("{hz} Hz, {version}, only changes {only_changes}");
     let table = sigrok(hz, version, since_2020, only_changes);
-    let (found, recording) =
-        edges(table.as_bytes(), None).unwrap_or_else(|error| panic!("{what}: {error}"));
-    assert_eq!((recording.hz, found.len()), (Some(hz as f64), EDGES.len()), "{what}");
+    let (found_edges, recording) =
+        edges(table.as_bytes(), None).unwrap_or_else(|error| panic!("{case_name}: {error}"));
+    assert_eq!((recording.hz, found_edges.len()), (Some(hz as f64), EDGES.len()), "{case_name}");
     // Without the rows between, a sample whose time is a unit low may be the one before.
     let off = if only_changes && since_2020 { 1.0 } else { 0.0 };
-    let wrong = found
+    let wrong = found_edges
         .iter()
         .zip(EDGES)
-        .find(|(at, edge)| ((**at - found[0]) - (*edge - EDGES[0]) as f64).abs() > off);
-    assert_eq!(wrong, None, "{what}");
+        .find(|(at, edge)| ((**at - found_edges[0]) - (*edge - EDGES[0]) as f64).abs() > off);
+    assert_eq!(wrong, None, "{case_name}");
 }
 
 #[test]
@@ -300,9 +302,9 @@ fn rates_of_sigrok_are_right() {
         500_000_000,
     ];
     let mut random = Pcg64::seed_from_u64(43);
-    let others: Vec<u64> =
+    let other_rates: Vec<u64> =
         (0..200).map(|_| 10f64.powf(3.0 + 6.0 * random.random::<f64>()) as u64).collect();
-    for hz in USUAL.into_iter().chain(others) {
+    for hz in USUAL.into_iter().chain(other_rates) {
         for only_changes in [false, true] {
             sigrok_is_right(hz, "0.5.2", false, only_changes);
             sigrok_is_right(hz, "0.6.0-git", true, only_changes);

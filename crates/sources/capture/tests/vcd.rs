@@ -100,8 +100,8 @@ fn errors_give_the_byte() {
 #[test]
 fn a_truncated_file_is_used_with_a_remark() {
     for (end, edges) in [("#30\n1!\n#40\n0", 2), ("#30\n1!\n#4", 2), ("#30\n1", 1)] {
-        let (found, recording) = body(&format!("#0\n0!\n#10\n1!\n#20\n0!\n{end}")).unwrap();
-        assert_eq!(found.len(), edges + 1, "{end}");
+        let (found_body, recording) = body(&format!("#0\n0!\n#10\n1!\n#20\n0!\n{end}")).unwrap();
+        assert_eq!(found_body.len(), edges + 1, "{end}");
         assert!(
             matches!(recording.remarks[..], [Remark::Truncated { .. }]),
             "{:?}",
@@ -161,13 +161,13 @@ fn bits_of_vectors_have_the_numbers_of_their_declaration() {
     };
     let edges =
         |range: &str, channel| read(&text(range), Some(channel)).map(|(edges, _)| times(&edges));
-    for (range, left, right) in [
+    for (range, left_name, right_name) in [
         ("[7:0]", "bus[7]", "bus[0]"),
         ("[0:7]", "bus[0]", "bus[7]"),
         ("[8:15]", "bus[8]", "bus[15]"),
     ] {
-        assert_eq!(edges(range, left), Ok(vec![5.0, 6.0]), "{range}");
-        assert_eq!(edges(range, right), Ok(vec![6.0, 7.0]), "{range}");
+        assert_eq!(edges(range, left_name), Ok(vec![5.0, 6.0]), "{range}");
+        assert_eq!(edges(range, right_name), Ok(vec![6.0, 7.0]), "{range}");
     }
     assert!(edges("[8:15]", "bus[7]").unwrap_err().ends_with("`bus[8]` to `[15]`"));
 }
@@ -232,9 +232,9 @@ fn a_comment_with_a_rate_is_the_resolution() {
 struct Mixed(u64);
 
 impl Mixed {
-    fn below(&mut self, most: u64) -> u64 {
+    fn below(&mut self, most_value: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (self.0 >> 33) % most
+        (self.0 >> 33) % most_value
     }
 }
 

@@ -123,12 +123,12 @@ fn classes() -> impl Iterator<Item = Class> {
     const GAPS: [Gap; 3] = [Gap::Free, Gap::Fixed, Gap::Locked];
     let mut random = Pcg64Mcg::seed_from_u64(8);
     let mut any = move |of: &[f64]| of[random.random_range(0..of.len())];
-    let all = [ramp as Shape, charged].into_iter().flat_map(|shape| {
+    let all_cases = [ramp as Shape, charged].into_iter().flat_map(|shape| {
         RISES.into_iter().flat_map(move |rise| GAPS.into_iter().map(move |gap| (shape, rise, gap)))
     });
-    let all =
-        all.flat_map(|one| [2, 3, 4, 5, 7, 12, 20].into_iter().map(move |rounds| (one, rounds)));
-    all.map(move |((shape, rise, gap), rounds)| Class {
+    let all_cases_and_rounds = all_cases
+        .flat_map(|one| [2, 3, 4, 5, 7, 12, 20].into_iter().map(move |rounds| (one, rounds)));
+    all_cases_and_rounds.map(move |((shape, rise, gap), rounds)| Class {
         shape,
         rise,
         gap,
@@ -142,10 +142,14 @@ fn classes() -> impl Iterator<Item = Class> {
 /// Checks that at least 95 % of the trusted intervals of each group hold, but for chance, and that
 /// none misses by far.
 fn check(group: &str, errors: &[f64]) {
-    let (all, held) = (errors.len() as f64, errors.iter().filter(|off| **off <= 1.0).count());
-    let chance = 2.0 * (all * 0.95 * 0.05).sqrt();
+    let (all_errors, held_errors) =
+        (errors.len() as f64, errors.iter().filter(|off| **off <= 1.0).count());
+    let chance = 2.0 * (all_errors * 0.95 * 0.05).sqrt();
     let worst = errors.iter().copied().fold(0.0, f64::max);
-    assert!(held as f64 >= 0.95 * all - chance, "{group}: {held} of {all} hold, worst {worst}");
+    assert!(
+        held_errors as f64 >= 0.95 * all_errors - chance,
+        "{group}: {held_errors} of {all_errors} hold, worst {worst}"
+    );
     assert!(worst < 3.0, "{group}: off by {worst} half-widths");
 }
 
@@ -154,10 +158,11 @@ fn intervals_hold_for_every_rise_gap_and_number_of_rounds() {
     const TIMES: usize = 6;
     let mut random = Pcg64Mcg::seed_from_u64(43);
     let mut groups: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    let (mut all, mut trusted) = (0, 0);
+    let (mut all_classes, mut trusted_classes) = (0, 0);
     for class in classes().flat_map(|class| [class; TIMES]) {
         let (off, _, is_trusted) = class.measured(&mut random);
-        (all, trusted) = (all + 1, trusted + usize::from(is_trusted));
+        (all_classes, trusted_classes) =
+            (all_classes + 1, trusted_classes + usize::from(is_trusted));
         for group in [
             format!("rise of {}, {:?}", class.rise, class.gap),
             format!("{} rounds, {:?}", class.rounds, class.gap),
@@ -166,7 +171,10 @@ fn intervals_hold_for_every_rise_gap_and_number_of_rounds() {
             groups.entry(group).or_default().extend(is_trusted.then_some(off));
         }
     }
-    assert!(trusted as f64 > 0.98 * f64::from(all), "{trusted} of {all} are trusted");
+    assert!(
+        trusted_classes as f64 > 0.98 * f64::from(all_classes),
+        "{trusted_classes} of {all_classes} are trusted"
+    );
     groups.iter().for_each(|(group, errors)| check(group, errors));
 }
 

@@ -77,7 +77,7 @@ pub(super) fn doubts(
     recording: &Recording,
     hz: Option<f64>,
 ) -> Vec<Finding> {
-    let mut all = Vec::new();
+    let mut all_findings = Vec::new();
     if let Some(first) = collector.problems.first() {
         let kind = PulseFinding::FramesLeftOut {
             left_out: collector.left_out,
@@ -87,15 +87,19 @@ pub(super) fn doubts(
         };
         // A recording rarely ends with a complete frame.
         let only_the_end = collector.left_out == 1 && first.trouble == Trouble::Unfinished;
-        all.push(Finding::new(if only_the_end { Severity::Note } else { Severity::Warning }, kind));
+        all_findings.push(Finding::new(
+            if only_the_end { Severity::Note } else { Severity::Warning },
+            kind,
+        ));
     }
     if outside > 0 {
-        all.push(Finding::new(Severity::Note, PulseFinding::PulsesOutside { pulses: outside }));
+        all_findings
+            .push(Finding::new(Severity::Note, PulseFinding::PulsesOutside { pulses: outside }));
     }
-    all.extend(
+    all_findings.extend(
         recording.signal.as_ref().and_then(|signal| phase_locked(collector, signal, method)),
     );
-    all
+    all_findings
 }
 
 /// A finding if pulses begin at the same place between two samples, or may do so where that moves

@@ -56,9 +56,10 @@ fn largest(values: &[f64]) -> usize {
 }
 
 /// The tops that are edges: about as large as a typical one of their direction.
-fn edges_of(all: &[Top]) -> Vec<Top> {
-    let Some(sizes) = Sizes::typical(all) else { return Vec::new() };
-    all.iter()
+fn edges_of(all_tops: &[Top]) -> Vec<Top> {
+    let Some(sizes) = Sizes::typical(all_tops) else { return Vec::new() };
+    all_tops
+        .iter()
         .filter(|top| top.slope.abs() >= EDGE_SHARE as f32 * sizes.of(top.slope > 0.0))
         .copied()
         .collect()
@@ -90,14 +91,14 @@ pub struct Detector {
     doubt: Vec<f64>,
     /// Pending samples, after `margin` processed ones; averages of several once edges are known to
     /// be slow.
-    held: Vec<f32>,
+    held_samples: Vec<f32>,
     averager: Averager,
     /// Samples before the first one that was averaged.
     start: u64,
     /// Index of the first value held.
     first: u64,
     /// Whether the input is complete.
-    ended: bool,
+    has_ended: bool,
     /// Place in `held` from which on edges are looked for.
     next: usize,
     learnt: Option<Learnt>,
@@ -125,11 +126,11 @@ impl Detector {
             sizes: Sizes { rising: 0.0, falling: 0.0 },
             neighbours: Neighbours::default(),
             doubt: Vec::new(),
-            held: Vec::new(),
+            held_samples: Vec::new(),
             averager: Averager::new(1),
             start: 0,
             first: 0,
-            ended: false,
+            has_ended: false,
             next: 0,
             learnt: None,
             outgrown: Outgrown::default(),
@@ -155,13 +156,13 @@ impl Detector {
     pub fn push(&mut self, samples: &[f32], sink: &mut dyn FnMut(Edge)) -> Result<()> {
         for part in samples.chunks(LEARNING_SAMPLES / 4) {
             self.look(part);
-            self.averager.push(part, &mut self.held);
+            self.averager.push(part, &mut self.held_samples);
             self.signal.samples += part.len() as u64;
-            if self.learnt.is_none() && self.held.len() >= LEARNING_SAMPLES {
+            if self.learnt.is_none() && self.held_samples.len() >= LEARNING_SAMPLES {
                 self.learn()?;
             }
             if self.learnt.is_some() {
-                self.scan(self.held.len().saturating_sub(self.margin), sink);
+                self.scan(self.held_samples.len().saturating_sub(self.margin), sink);
                 self.outgrown.check()?;
                 self.drop_done();
             }
@@ -181,11 +182,11 @@ impl Detector {
                  or over many; is it the right channel, and is the pin connected?"
             )));
         }
-        self.ended = true;
+        self.has_ended = true;
         // After the end the level is assumed constant.
-        let last = self.held.last().copied().unwrap_or(0.0);
-        self.held.extend(std::iter::repeat_n(last, self.margin));
-        self.scan(self.held.len() - self.margin, sink);
+        let last = self.held_samples.last().copied().unwrap_or(0.0);
+        self.held_samples.extend(std::iter::repeat_n(last, self.margin));
+        self.scan(self.held_samples.len() - self.margin, sink);
         self.pass(None, sink);
         self.outgrown.check()
     }
@@ -255,7 +256,7 @@ impl Detector {
                 self.signal.samples
             )));
         }
-        self.next = self.held.len() - self.margin;
+        self.next = self.held_samples.len() - self.margin;
         self.drop_done();
         Ok(())
     }
@@ -263,14 +264,14 @@ impl Detector {
     /// Learns the size of an edge, and averages the pending samples if edges are slow. Returns
     /// whether there is an edge.
     fn set_scale(&mut self) -> bool {
-        let Some(scale) = scale(&self.held, self.floor) else { return false };
-        self.outgrown = Outgrown::of(&self.held, scale.learnt.peak);
+        let Some(scale) = scale(&self.held_samples, self.floor) else { return false };
+        self.outgrown = Outgrown::of(&self.held_samples, scale.learnt.peak);
         (self.learnt, self.signal.rise, self.signal.quantum) =
             (Some(scale.learnt), scale.rise, scale.quantum);
         if scale.every > 1 {
-            let samples = std::mem::take(&mut self.held);
+            let samples = std::mem::take(&mut self.held_samples);
             self.averager = Averager::new(scale.every);
-            self.averager.push(&samples, &mut self.held);
+            self.averager.push(&samples, &mut self.held_samples);
             (self.start, self.first, self.next) = (self.first, 0, self.next / scale.every);
         }
         self.set_kernel(&scale.learnt)
@@ -280,28 +281,29 @@ impl Detector {
     /// response. Returns whether there is an edge.
     fn set_kernel(&mut self, learnt: &Learnt) -> bool {
         // The differences of white noise have twice its variance.
-        let least = |kernel: &Kernel| {
+        let least_slope = |kernel: &Kernel| {
             (SMOOTHED_SLOPE * self.floor)
                 .max(ABOVE_NOISE * learnt.floor * kernel.noise() / std::f64::consts::SQRT_2)
         };
-        let mut edges = tops(&self.held, &self.kernel, least(&self.kernel) as f32);
+        let mut edges = tops(&self.held_samples, &self.kernel, least_slope(&self.kernel) as f32);
         edges = edges_of(&edges);
-        self.signal.band_end = band_end(&self.held, &edges, learnt.noise.unwrap_or(0.0));
+        self.signal.band_end = band_end(&self.held_samples, &edges, learnt.noise.unwrap_or(0.0));
         self.signal.width =
             if self.method == Method::BandLimited { width(self.signal.band_end) } else { 1.0 };
         if self.signal.width > 1.0 {
             self.kernel = Kernel::new(self.signal.width);
             self.margin = margin(&self.kernel);
-            edges = edges_of(&tops(&self.held, &self.kernel, least(&self.kernel) as f32));
+            edges =
+                edges_of(&tops(&self.held_samples, &self.kernel, least_slope(&self.kernel) as f32));
         }
         let Some(sizes) = Sizes::typical(&edges) else { return false };
         self.sizes = sizes;
         if self.method == Method::BandLimited {
             let place = |slopes: &[f64]| self.method.offset(slopes, &self.kernel);
-            let response = match Response::learn(&self.held, &edges, &self.kernel, place) {
+            let response = match Response::learn(&self.held_samples, &edges, &self.kernel, place) {
                 Stood::Alone(response) => response,
                 Stood::Together => {
-                    self.doubt = doubt(&self.held, &edges, &self.kernel, place);
+                    self.doubt = doubt(&self.held_samples, &edges, &self.kernel, place);
                     None
                 }
             };
@@ -346,20 +348,20 @@ impl Detector {
         if self.learnt.is_none() {
             return;
         }
-        let (half, least) = (self.kernel.half(), WEAK_SHARE as f32 * self.sizes.least());
+        let (half, least_size) = (self.kernel.half(), WEAK_SHARE as f32 * self.sizes.least());
         let mut slopes = [0.0f32; STRIDE];
         while self.next + 1 < end {
             let stop = (self.next + STRIDE).min(end - 1);
             // A smoothed slope is a mean of differences: one of them is at least as large.
-            let around =
-                &self.held[self.next.saturating_sub(half)..(stop + half + 1).min(self.held.len())];
+            let around = &self.held_samples
+                [self.next.saturating_sub(half)..(stop + half + 1).min(self.held_samples.len())];
             let largest =
                 around.windows(2).fold(0.0f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
             let part = &mut slopes[..stop - self.next];
-            if largest >= least {
-                self.kernel.slopes(&self.held, self.next, part);
+            if largest >= least_size {
+                self.kernel.slopes(&self.held_samples, self.next, part);
             }
-            let start = if largest < least {
+            let start = if largest < least_size {
                 None
             } else {
                 part.iter().position(|slope| slope.abs() >= self.weak(*slope > 0.0))
@@ -386,12 +388,12 @@ impl Detector {
 
     /// The largest smoothed slope of a stretch of one sign, and where the stretch ends.
     fn top(&self, start: usize, end: usize) -> Option<(usize, usize)> {
-        let first = self.kernel.slope_at(&self.held, start);
-        let (sign, least) = (first.signum(), 0.5 * self.weak(first > 0.0));
+        let first = self.kernel.slope_at(&self.held_samples, start);
+        let (sign, least_slope) = (first.signum(), 0.5 * self.weak(first > 0.0));
         let (mut top, mut at) = ((start, sign * first), start);
         while at + 1 < end.max(start + 2) {
-            let slope = sign * self.kernel.slope_at(&self.held, at);
-            if slope < least {
+            let slope = sign * self.kernel.slope_at(&self.held_samples, at);
+            if slope < least_slope {
                 break;
             }
             if slope > top.1 {
@@ -402,12 +404,12 @@ impl Detector {
         // A very long stretch is cut to bound the pending samples.
         let whole = at + 1 < end
             || at - start > LEARNING_SAMPLES / 8
-            || end + self.margin == self.held.len() && self.ended;
+            || end + self.margin == self.held_samples.len() && self.has_ended;
         whole.then_some((top.0, at.max(start + 1)))
     }
 
     fn pass_edge_at(&mut self, top: usize, sink: &mut dyn FnMut(Edge)) {
-        let rising = self.kernel.slope_at(&self.held, top) > 0.0;
+        let rising = self.kernel.slope_at(&self.held_samples, top) > 0.0;
         let sign = if rising { 1.0 } else { -1.0 };
         let slopes = self.slopes(top, sign);
         let (middle, typical) = (slopes.len() / 2, f64::from(self.sizes.of(rising)));
@@ -455,7 +457,7 @@ impl Detector {
         let reach = self.kernel.half() + DIFFERENCES_BEYOND;
         let slope = |n: usize| {
             let at = (top + n).checked_sub(reach)?;
-            let pair = Some((self.held.get(at)?, self.held.get(at + 1)?));
+            let pair = Some((self.held_samples.get(at)?, self.held_samples.get(at + 1)?));
             pair.map(|(left, right)| sign * (f64::from(*right) - f64::from(*left)))
         };
         (0..=2 * reach).map(|n| slope(n).unwrap_or(0.0)).collect()
@@ -467,7 +469,7 @@ impl Detector {
         // edge would change them with its place between the samples.
         let place = (measured.at - self.first as f64 - 0.5).max(0.0);
         let (base, share) = (place as usize, place.fract());
-        let sample = |at: usize| f64::from(self.held[at.min(self.held.len() - 1)]);
+        let sample = |at: usize| f64::from(self.held_samples[at.min(self.held_samples.len() - 1)]);
         let mean = |range: std::ops::Range<usize>| {
             let sum: f64 = range.clone().map(sample).sum();
             (sum + share * (sample(range.end) - sample(range.start))) / range.len().max(1) as f64
@@ -492,7 +494,9 @@ impl Detector {
         self.signal.edges += 1;
         if self.signal.window.is_none() && top >= self.margin {
             let from = top - self.margin;
-            let samples = self.held[from..(top + self.margin + 2).min(self.held.len())].to_vec();
+            let samples = self.held_samples
+                [from..(top + self.margin + 2).min(self.held_samples.len())]
+                .to_vec();
             let (first, every) =
                 (self.place(self.first as f64 + from as f64), self.averager.every() as f64);
             self.signal.window = Some(Window { first, every, samples, edge });
@@ -518,7 +522,7 @@ impl Detector {
 
     fn drop_done(&mut self) {
         let done = self.next.saturating_sub(self.margin);
-        self.held.drain(..done);
+        self.held_samples.drain(..done);
         self.first += done as u64;
         self.next -= done;
     }

@@ -162,10 +162,11 @@ mod tests {
             let mut slopes = vec![0.0; 64];
             kernel.slopes(&samples, 60, &mut slopes);
             for (n, slope) in slopes.iter().enumerate() {
-                let one = kernel.slope_at(&samples, 60 + n);
+                let single_slope = kernel.slope_at(&samples, 60 + n);
                 assert!(
-                    (slope - one).abs() < 1e-6
-                        && (f64::from(one) - kernel.value(&differences, 60 + n)).abs() < 1e-6,
+                    (slope - single_slope).abs() < 1e-6
+                        && (f64::from(single_slope) - kernel.value(&differences, 60 + n)).abs()
+                            < 1e-6,
                     "{n}"
                 );
             }

@@ -39,8 +39,8 @@ pub struct Learnt {
 /// can be an edge, `quantum` the step of the converter, or 0.
 pub fn learn(samples: &[f32], floor: f64, quantum: f64) -> Option<Learnt> {
     let noise = noise(samples, quantum);
-    let least = floor.max(ABOVE_NOISE * noise);
-    let mut peaks = peaks(samples, least);
+    let least_peak = floor.max(ABOVE_NOISE * noise);
+    let mut peaks = peaks(samples, least_peak);
     peaks.sort_by(|a, b| b.total_cmp(a));
     // A single click must not determine the size.
     let large = *peaks.get((peaks.len() / 4).min(9))?;
@@ -113,9 +113,9 @@ fn by_quantile(steps: &mut [f32], share: f64, quantum: f64) -> f64 {
     let count = |holds: &dyn Fn(f64) -> bool| {
         steps.iter().filter(|step| holds(rounded(f64::from(**step)))).count() as f64
     };
-    let own = rounded(value);
-    let (below, same) = (count(&|step| step < own), count(&|step| step == own));
-    let (low, high) = ((own - 0.5).max(0.0), own + 0.5);
+    let own_step = rounded(value);
+    let (below, same) = (count(&|step| step < own_step), count(&|step| step == own_step));
+    let (low, high) = ((own_step - 0.5).max(0.0), own_step + 0.5);
     quantum * (low + (high - low) * (place as f64 - below) / same)
 }
 
@@ -136,16 +136,16 @@ pub fn least_difference(samples: &[f32]) -> f32 {
 }
 
 /// Tops of the stretches in which differences of one sign are above a size.
-fn peaks(samples: &[f32], least: f64) -> Vec<f64> {
+fn peaks(samples: &[f32], least_slope: f64) -> Vec<f64> {
     let mut peaks = Vec::new();
     let mut top = 0.0f64;
     for pair in samples.windows(2) {
         let slope = f64::from(pair[1]) - f64::from(pair[0]);
-        if slope.abs() > least && (top == 0.0 || top.signum() == slope.signum()) {
+        if slope.abs() > least_slope && (top == 0.0 || top.signum() == slope.signum()) {
             top = if slope.abs() > top.abs() { slope } else { top };
         } else if top != 0.0 {
             peaks.push(top.abs());
-            top = if slope.abs() > least { slope } else { 0.0 };
+            top = if slope.abs() > least_slope { slope } else { 0.0 };
             if peaks.len() == MOST_PEAKS {
                 break;
             }
@@ -172,8 +172,9 @@ mod tests {
             let level = |n: usize| if n / 5000 % 2 == 0 { 0.0 } else { 80.0 };
             let samples: Vec<f32> =
                 (0..50_000).map(|n| 0.031 * (level(n) + sigma * normal()).round() as f32).collect();
-            let found = noise(&samples, quantum(&samples)) / 0.031 / std::f64::consts::SQRT_2;
-            assert!((0.8..1.6).contains(&(found / sigma)), "{sigma} {found}");
+            let noise_in_steps =
+                noise(&samples, quantum(&samples)) / 0.031 / std::f64::consts::SQRT_2;
+            assert!((0.8..1.6).contains(&(noise_in_steps / sigma)), "{sigma} {noise_in_steps}");
             assert_eq!(
                 learn(&samples, 1e-4, quantum(&samples))
                     .map(|learnt| (learnt.peak / 0.031 / 80.0).round()),

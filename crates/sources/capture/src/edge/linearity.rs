@@ -53,14 +53,14 @@ struct Before {
     at: f64,
     level: f64,
     is_high: bool,
-    left: [[f64; TIMES.len()]; 2],
+    levels_left: [[f64; TIMES.len()]; 2],
 }
 
 /// Collects the levels before edges.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Linearity {
     levels: Vec<Before>,
-    left: [[f64; TIMES.len()]; 2],
+    levels_left: [[f64; TIMES.len()]; 2],
     /// Place of the last edge.
     last: f64,
     /// Place of the first edge.
@@ -75,16 +75,21 @@ impl Linearity {
             return;
         }
         let first = *self.first.get_or_insert(at);
-        let [falls, rises] = &mut self.left;
+        let [falls, rises] = &mut self.levels_left;
         for ((fall, rise), time) in falls.iter_mut().zip(rises).zip(TIMES) {
             let stays = exp((self.last - at) / time);
             (*fall, *rise) = (stays * *fall, stays * *rise);
         }
         self.last = at;
         if let Some(level) = level.filter(|level| level.is_finite()) {
-            self.levels.push(Before { at: at - first, level, is_high: !rising, left: self.left });
+            self.levels.push(Before {
+                at: at - first,
+                level,
+                is_high: !rising,
+                levels_left: self.levels_left,
+            });
         }
-        self.left[usize::from(rising)].iter_mut().for_each(|left| *left += 1.0);
+        self.levels_left[usize::from(rising)].iter_mut().for_each(|left| *left += 1.0);
     }
 
     /// What the levels show behind a converter with steps of this size, or 0.
@@ -138,14 +143,15 @@ fn test(levels: &[Before]) -> Option<Test> {
     let moved = moved(levels, &combination)?;
     let left_by = |combination: DVector<f64>| (&values - combination).norm_squared();
     let left_with = |more: &[DVector<f64>]| fit(&with(&linear, more), &values).map(left_by);
-    let (left, still_left) = (left_by(combination), left_with(&powers(levels, &moved))?);
-    let explained = (left - still_left).max(0.0);
-    let f = explained / POWERS as f64 / (still_left / freedom);
+    let (squares_left, squares_still_left) =
+        (left_by(combination), left_with(&powers(levels, &moved))?);
+    let explained = (squares_left - squares_still_left).max(0.0);
+    let f = explained / POWERS as f64 / (squares_still_left / freedom);
     let added = (explained / levels.len() as f64).sqrt();
     let bend = (explained / moved.norm_squared()).sqrt();
-    let is_large = bend > LEAST_BEND && f > LEAST_F && explained / left > EXPLAINED_SHARE;
-    let is_sure =
-        is_large && still_left < left_with(&cosines(levels, SLOW_COSINES + 1..=FASTER_COSINES))?;
+    let is_large = bend > LEAST_BEND && f > LEAST_F && explained / squares_left > EXPLAINED_SHARE;
+    let is_sure = is_large
+        && squares_still_left < left_with(&cosines(levels, SLOW_COSINES + 1..=FASTER_COSINES))?;
     Some(Test { is_sure, added, bend })
 }
 
@@ -154,7 +160,7 @@ fn test(levels: &[Before]) -> Option<Test> {
 fn linear(levels: &[Before]) -> DMatrix<f64> {
     let row = |before: &Before| -> Vec<f64> {
         let unknown = TIMES[LONG_ECHO..].iter().map(|time| exp(-before.at / time));
-        let left = before.left.iter().flatten().copied();
+        let left = before.levels_left.iter().flatten().copied();
         [1.0, f64::from(u8::from(before.is_high))].into_iter().chain(left).chain(unknown).collect()
     };
     let rows: Vec<Vec<f64>> = levels.iter().map(row).collect();
@@ -173,9 +179,9 @@ fn cosines(levels: &[Before], halves: std::ops::RangeInclusive<usize>) -> Vec<DV
 /// The columns and more of them.
 fn with(columns: &DMatrix<f64>, more: &[DVector<f64>]) -> DMatrix<f64> {
     let first = columns.ncols();
-    let mut all = columns.clone().insert_columns(first, more.len(), 0.0);
-    more.iter().enumerate().for_each(|(n, column)| all.set_column(first + n, column));
-    all
+    let mut all_columns = columns.clone().insert_columns(first, more.len(), 0.0);
+    more.iter().enumerate().for_each(|(n, column)| all_columns.set_column(first + n, column));
+    all_columns
 }
 
 /// The values of the columns' combination that is nearest to the values.
@@ -189,17 +195,17 @@ fn fit(columns: &DMatrix<f64>, values: &DVector<f64>) -> Option<DVector<f64>> {
 /// missing, or if they hardly move.
 fn moved(levels: &[Before], combination: &DVector<f64>) -> Option<DVector<f64>> {
     let mean = |is_high: bool| {
-        let own =
+        let own_levels =
             || levels.iter().zip(combination).filter(move |(before, _)| before.is_high == is_high);
-        Some(own().map(|(_, value)| value).sum::<f64>() / own().count() as f64)
+        Some(own_levels().map(|(_, value)| value).sum::<f64>() / own_levels().count() as f64)
             .filter(|mean| mean.is_finite())
     };
     let (low, high) = (mean(false)?, mean(true)?);
-    let own = levels
+    let movement = levels
         .iter()
         .zip(combination)
         .map(|(before, value)| value - if before.is_high { high } else { low });
-    let moved = DVector::from_iterator(combination.len(), own);
+    let moved = DVector::from_iterator(combination.len(), movement);
     let is_enough =
         moved.norm() > LEAST_MOVEMENT * (high - low).abs() * (levels.len() as f64).sqrt();
     is_enough.then_some(moved)
@@ -209,10 +215,10 @@ fn moved(levels: &[Before], combination: &DVector<f64>) -> Option<DVector<f64>> 
 fn powers(levels: &[Before], moved: &DVector<f64>) -> [DVector<f64>; POWERS] {
     let size = moved.amax().max(f64::MIN_POSITIVE);
     let of = |is_high: bool, power: i32| {
-        let own = levels.iter().zip(moved).map(|(before, value)| {
+        let own_powers = levels.iter().zip(moved).map(|(before, value)| {
             if before.is_high == is_high { (value / size).powi(power) } else { 0.0 }
         });
-        DVector::from_iterator(levels.len(), own)
+        DVector::from_iterator(levels.len(), own_powers)
     };
     [of(true, 1), of(true, 2), of(false, 2)]
 }

@@ -98,9 +98,9 @@ impl Overload {
         // The level before: that behind the edge has the tail of a slow one, which changes with its
         // place between the samples, so that a higher level would seem to come with a higher step.
         // So would its noise, if it were that of the step.
-        let own = (far && settled(before) && settled(after))
+        let own_step = (far && settled(before) && settled(after))
             .then_some((before.beside_edge(BEFORE_EDGE), to - from));
-        self.last = Some((at, own));
+        self.last = Some((at, own_step));
     }
 
     /// Number of steps that are lower than others because the signal stops at a level, and the

@@ -141,9 +141,10 @@ impl Response {
         let (mut tables, mut noise, mut edges) = ([Vec::new(), Vec::new()], 0.0f64, 0);
         for (rising, table) in [true, false].into_iter().zip(&mut tables) {
             let (mut sums, mut squares, mut n) = (vec![0.0; points], vec![0.0; points], 0);
-            let own = alone(tops, farthest as usize + kernel.half() / 2, samples.len())
+            let own_tops = alone(tops, farthest as usize + kernel.half() / 2, samples.len())
                 .filter(|top| (top.slope > 0.0) == rising);
-            for mut slopes in own.take(MOST_EDGES).filter_map(|top| slopes(samples, top.at, window))
+            for mut slopes in
+                own_tops.take(MOST_EDGES).filter_map(|top| slopes(samples, top.at, window))
             {
                 slopes.iter_mut().for_each(|slope| *slope *= if rising { 1.0 } else { -1.0 });
                 let middle = window as f64 + place(&slopes);
@@ -222,9 +223,9 @@ impl Response {
     fn moved(&self, edge: Edge, other_edges: impl Iterator<Item = Edge>) -> f64 {
         let near = other_edges.filter(|other| (edge.at - other.at).abs() <= self.reach);
         let added: f64 = near
-            .map(|other| {
-                self.bend(other.rising, edge.at - other.at)
-                    * if other.rising == edge.rising { 1.0 } else { -1.0 }
+            .map(|other_edge| {
+                self.bend(other_edge.rising, edge.at - other_edge.at)
+                    * if other_edge.rising == edge.rising { 1.0 } else { -1.0 }
             })
             .sum();
         if added == 0.0 {
@@ -278,8 +279,8 @@ pub fn doubt(
             let clear = free
                 .saturating_sub((CLEAR_DISTANCE * kernel.half() as f64) as usize)
                 .min(farthest + 1);
-            let own = &mut effects[usize::from(sign < 0.0)];
-            own.iter_mut().enumerate().take(clear).for_each(|(far, mean)| {
+            let own_effects = &mut effects[usize::from(sign < 0.0)];
+            own_effects.iter_mut().enumerate().take(clear).for_each(|(far, mean)| {
                 mean.push(kernel.bend(&slopes, middle + side * far as f64))
             });
         }
@@ -292,11 +293,11 @@ pub fn doubt(
             .map(|means| means[far].surely() * BEYOND_EDGES / curvature)
             .fold(0.0, f64::max)
     };
-    let all = by_least_distance(
+    let all_effects = by_least_distance(
         (0..=farthest).map(|far| sure(far, 0)),
         (0..=farthest).map(|far| sure(far, 1)),
     );
-    if curvature > 0.0 { all } else { Vec::new() }
+    if curvature > 0.0 { all_effects } else { Vec::new() }
 }
 
 /// The sum of the largest effects on either side, at these distances or farther.
@@ -304,13 +305,13 @@ fn by_least_distance(
     before: impl Iterator<Item = f64>,
     after: impl Iterator<Item = f64>,
 ) -> Vec<f64> {
-    let (mut all, mut least): (Vec<(f64, f64)>, _) =
+    let (mut all_effects, mut least_effects): (Vec<(f64, f64)>, _) =
         (before.zip(after).collect(), (0.0f64, 0.0f64));
-    for (before, after) in all.iter_mut().rev() {
-        least = (least.0.max(*before), least.1.max(*after));
-        (*before, *after) = least;
+    for (before, after) in all_effects.iter_mut().rev() {
+        least_effects = (least_effects.0.max(*before), least_effects.1.max(*after));
+        (*before, *after) = least_effects;
     }
-    all.into_iter().map(|(before, after)| before + after).collect()
+    all_effects.into_iter().map(|(before, after)| before + after).collect()
 }
 
 /// A mean with its scatter.
@@ -347,7 +348,7 @@ impl Mean {
 pub struct Neighbours {
     response: Option<Response>,
     /// Edges that were passed on and those that wait for neighbours, by their measured places.
-    held: VecDeque<Edge>,
+    held_edges: VecDeque<Edge>,
     /// Number of those that were passed on.
     passed: usize,
     /// Largest correction, in samples.
@@ -370,8 +371,8 @@ impl Neighbours {
         let Some(reach) = self.response.as_ref().map(|response| response.reach) else {
             return sink(edge);
         };
-        self.held.push_back(edge);
-        while self.held.get(self.passed).is_some_and(|waiting| edge.at - waiting.at > reach) {
+        self.held_edges.push_back(edge);
+        while self.held_edges.get(self.passed).is_some_and(|waiting| edge.at - waiting.at > reach) {
             self.pass(reach, sink);
         }
     }
@@ -379,27 +380,36 @@ impl Neighbours {
     /// Passes on the remaining edges.
     pub fn finish(&mut self, sink: &mut dyn FnMut(Edge)) {
         let reach = self.response.as_ref().map_or(0.0, |response| response.reach);
-        while self.passed < self.held.len() {
+        while self.passed < self.held_edges.len() {
             self.pass(reach, sink);
         }
     }
 
     /// Passes on the first edge that waits.
     fn pass(&mut self, reach: f64, sink: &mut dyn FnMut(Edge)) {
-        let (Some(edge), Some(response)) = (self.held.get(self.passed).copied(), &self.response)
+        let (Some(edge), Some(response)) =
+            (self.held_edges.get(self.passed).copied(), &self.response)
         else {
             return;
         };
         let at = self.passed;
         let moved = response.moved(
             edge,
-            self.held.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| *other),
+            self.held_edges
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+                .map(|(_, other)| *other),
         );
         self.most = self.most.max(moved.abs());
         sink(Edge { at: edge.at - moved, ..edge });
         self.passed += 1;
-        while self.held.front().is_some_and(|first| self.passed > 0 && edge.at - first.at > reach) {
-            self.held.pop_front();
+        while self
+            .held_edges
+            .front()
+            .is_some_and(|first| self.passed > 0 && edge.at - first.at > reach)
+        {
+            self.held_edges.pop_front();
             self.passed -= 1;
         }
     }

@@ -41,14 +41,14 @@ pub struct Scale {
 
 /// The scale for a stretch of the signal; `None` if there is no edge in it at any scale.
 pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
-    let mut seen: Vec<(usize, Learnt)> = Vec::new();
+    let mut seen_scales: Vec<(usize, Learnt)> = Vec::new();
     let (mut every, mut averaged, quantum) = (1, Vec::new(), quantum(samples));
     loop {
         let now: &[f32] = if every == 1 { samples } else { &averaged };
         // An average of several samples has steps that are as many times as small.
         let learnt = learn(now, floor, quantum / every as f64);
-        let before = seen.last().map(|(_, learnt)| learnt.peak);
-        seen.extend(learnt.map(|learnt| (every, learnt)));
+        let before = seen_scales.last().map(|(_, learnt)| learnt.peak);
+        seen_scales.extend(learnt.map(|learnt| (every, learnt)));
         let grows = match (before, learnt) {
             (Some(before), Some(learnt)) => learnt.peak > SATURATED_GROWTH * before,
             (before, _) => before.is_none(),
@@ -59,13 +59,13 @@ pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
         averaged = now.chunks_exact(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect();
         every *= 2;
     }
-    let (least, first) = *seen.first()?;
-    let height = seen.iter().fold(0.0f64, |most, (_, learnt)| most.max(learnt.peak));
+    let (least_scale, first) = *seen_scales.first()?;
+    let height = seen_scales.iter().fold(0.0f64, |most, (_, learnt)| most.max(learnt.peak));
     // At a scale of 1 a peak is not shared between averages: its edge has the largest slope.
     let share = if height > SATURATED_GROWTH * first.peak { SHARE } else { 1.0 };
-    let rise = least as f64 * height / share / first.peak;
-    let chosen = seen.iter().rev().find(|(every, _)| *every as f64 * RISE <= rise);
-    let (every, learnt) = *chosen.unwrap_or(&(least, first));
+    let rise = least_scale as f64 * height / share / first.peak;
+    let chosen = seen_scales.iter().rev().find(|(every, _)| *every as f64 * RISE <= rise);
+    let (every, learnt) = *chosen.unwrap_or(&(least_scale, first));
     (every == 1 || has_levels(samples, every, learnt.peak)).then_some(Scale {
         every,
         rise,
@@ -117,13 +117,13 @@ fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
 pub struct Averager {
     every: usize,
     sum: f64,
-    held: usize,
+    held_samples: usize,
 }
 
 impl Averager {
     /// An averager over `every` samples.
     pub fn new(every: usize) -> Averager {
-        Averager { every, sum: 0.0, held: 0 }
+        Averager { every, sum: 0.0, held_samples: 0 }
     }
 
     /// Samples in an average.
@@ -139,10 +139,10 @@ impl Averager {
         }
         for sample in samples {
             self.sum += f64::from(*sample);
-            self.held += 1;
-            if self.held == self.every {
+            self.held_samples += 1;
+            if self.held_samples == self.every {
                 averages.push((self.sum / self.every as f64) as f32);
-                (self.sum, self.held) = (0.0, 0);
+                (self.sum, self.held_samples) = (0.0, 0);
             }
         }
     }

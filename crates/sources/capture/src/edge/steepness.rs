@@ -79,8 +79,9 @@ fn spread(edges: &[Slopes]) -> f64 {
         let at = |share: f64| values[((values.len() - 1) as f64 * share) as usize];
         (at(0.05), at(0.95))
     };
-    let ((low, high), (least, most)) = (range(|slopes| slopes.top), range(|slopes| slopes.before));
-    let (differ, by_background) = ((high - low) / high, (most - least) / high);
+    let ((low, high), (least_slope, most_slope)) =
+        (range(|slopes| slopes.top), range(|slopes| slopes.before));
+    let (differ, by_background) = ((high - low) / high, (most_slope - least_slope) / high);
     let surely = 1.0 + CHANCE / (edges.len() as f64).sqrt();
     if differ > LEAST_SHARE.max(surely * by_background) {
         (differ * differ - by_background * by_background).sqrt()

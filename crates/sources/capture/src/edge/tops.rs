@@ -66,29 +66,32 @@ fn typical(mut sizes: Vec<f32>) -> Option<f32> {
 }
 
 /// Tops of at least this size, one for each stretch of one sign.
-pub fn tops(samples: &[f32], kernel: &Kernel, least: f32) -> Vec<Top> {
-    let (mut all, mut current): (Vec<Top>, Option<Top>) = (Vec::new(), None);
+pub fn tops(samples: &[f32], kernel: &Kernel, least_slope: f32) -> Vec<Top> {
+    let (mut all_tops, mut current): (Vec<Top>, Option<Top>) = (Vec::new(), None);
     let mut slopes = vec![0.0f32; BLOCK];
     for from in (0..samples.len().saturating_sub(1)).step_by(BLOCK) {
         let part = &mut slopes[..BLOCK.min(samples.len() - 1 - from)];
         kernel.slopes(samples, from, part);
         for (n, slope) in part.iter().enumerate() {
-            if current.is_none() && slope.abs() < END * least {
+            if current.is_none() && slope.abs() < END * least_slope {
                 continue;
             }
             let here = Top { at: from + n, slope: *slope };
             current = match current {
-                Some(top) if slope * top.slope.signum() < END * least => {
-                    all.extend((top.slope.abs() >= least && all.len() < MOST_TOPS).then_some(top));
-                    (slope.abs() >= END * least).then_some(here)
+                Some(top) if slope * top.slope.signum() < END * least_slope => {
+                    all_tops.extend(
+                        (top.slope.abs() >= least_slope && all_tops.len() < MOST_TOPS)
+                            .then_some(top),
+                    );
+                    (slope.abs() >= END * least_slope).then_some(here)
                 }
                 Some(top) if slope.abs() <= top.slope.abs() => Some(top),
                 _ => Some(here),
             };
         }
     }
-    all.extend(current.filter(|top| top.slope.abs() >= least));
-    all
+    all_tops.extend(current.filter(|top| top.slope.abs() >= least_slope));
+    all_tops
 }
 
 #[cfg(test)]
@@ -104,10 +107,10 @@ mod tests {
                 level
             })
             .collect();
-        let found = tops(&samples, &Kernel::new(1.0), 0.01);
-        assert!((38..=40).contains(&found.len()), "{}", found.len());
-        assert!(found.windows(2).all(|pair| pair[0].slope * pair[1].slope < 0.0));
-        let sizes = Sizes::typical(&found).unwrap();
+        let found_tops = tops(&samples, &Kernel::new(1.0), 0.01);
+        assert!((38..=40).contains(&found_tops.len()), "{}", found_tops.len());
+        assert!(found_tops.windows(2).all(|pair| pair[0].slope * pair[1].slope < 0.0));
+        let sizes = Sizes::typical(&found_tops).unwrap();
         assert!(sizes.rising > 3.0 * sizes.falling && sizes.least() > 0.05, "{sizes:?}");
         assert_eq!(Sizes::typical(&[]), None);
     }

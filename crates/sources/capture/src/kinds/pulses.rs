@@ -126,7 +126,7 @@ fn pulses_too_short(
 }
 
 fn phase_locked(concentration: f64, is_sure: bool) -> Description {
-    let what = if is_sure {
+    let consequence = if is_sure {
         format!(
             "the pulses of a row always begin at the same place between two samples \
              (concentration {concentration:.2}): the bias of the edges does not average out"
@@ -138,7 +138,7 @@ fn phase_locked(concentration: f64, is_sure: bool) -> Description {
     };
     Description {
         code: "phase_locked",
-        message: what,
+        message: consequence,
         numbers: numbers! { concentration },
         remedy: "record more rounds; dither the gaps between pulses by at least one sample, and \
                  the idle time between frames (spec/capture.md)",

@@ -123,7 +123,7 @@ pub struct Decoder {
     /// Trailing edge of the pulse before.
     trailing: Option<f64>,
     orientation: Orientation,
-    seen: bool,
+    has_seen_pulses: bool,
     /// Pulses outside of frames that may still be a preamble.
     outside: VecDeque<Pulse>,
 }
@@ -139,7 +139,7 @@ impl Decoder {
             leading: None,
             trailing: None,
             orientation: orientation.unwrap_or(Orientation::Rising),
-            seen: false,
+            has_seen_pulses: false,
             outside: VecDeque::new(),
         }
     }
@@ -151,8 +151,8 @@ impl Decoder {
 
     /// Takes an edge and passes the items that it completes to `sink`.
     pub fn push(&mut self, edge: Edge, sink: &mut dyn FnMut(Item)) {
-        if !self.seen {
-            self.seen = true;
+        if !self.has_seen_pulses {
+            self.has_seen_pulses = true;
             self.orientation = self.forced.unwrap_or(if edge.rising {
                 Orientation::Rising
             } else {
@@ -195,15 +195,15 @@ impl Decoder {
         self.state = State::Payload { header, bits: 0, byte: 0, bytes: Vec::new() };
     }
 
-    fn unfinished(&self, what: &str) -> String {
+    fn unfinished(&self, event: &str) -> String {
         match &self.state {
             State::Pulses { kind, pulses, .. } if pulses.len() == kind.pulses() => {
-                format!("{what} before the end pulse")
+                format!("{event} before the end pulse")
             }
             State::Pulses { kind, pulses, .. } => {
-                format!("{what} after pulse {} of {}", pulses.len(), kind.pulses())
+                format!("{event} after pulse {} of {}", pulses.len(), kind.pulses())
             }
-            _ => format!("{what} within the payload"),
+            _ => format!("{event} within the payload"),
         }
     }
 

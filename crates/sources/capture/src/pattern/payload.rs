@@ -134,10 +134,10 @@ pub fn parse(bytes: &[u8]) -> Result<Kind, String> {
             Kind::Counts(words.chunks_exact(usize::from(components)).map(<[u16]>::to_vec).collect())
         }
     };
-    let least = if matches!(kind, Kind::Reference(_)) { 2 } else { 1 };
-    if kind.pulses() < least {
+    let least_counts = if matches!(kind, Kind::Reference(_)) { 2 } else { 1 };
+    if kind.pulses() < least_counts {
         return Err(format!(
-            "the frame announces {} pulses, at least {least} are needed",
+            "the frame announces {} pulses, at least {least_counts} are needed",
             kind.pulses()
         ));
     }

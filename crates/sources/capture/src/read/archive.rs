@@ -63,12 +63,12 @@ fn unknown<R: Read + Seek>(archive: &ZipArchive<R>) -> String {
 pub(super) fn text<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     name: &str,
-    most: u64,
+    most_bytes: u64,
 ) -> Result<String> {
     let wrong = |error: &dyn std::fmt::Display| Error::Unusable(format!("{name}: {error}"));
     let entry = archive.by_name(name).map_err(|error| wrong(&error))?;
     let mut bytes = Vec::new();
-    entry.take(most).read_to_end(&mut bytes).map_err(|error| wrong(&error))?;
+    entry.take(most_bytes).read_to_end(&mut bytes).map_err(|error| wrong(&error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -84,24 +84,24 @@ pub(super) fn piece<R: Read + Seek>(
         .by_name(name)
         .map_err(|error| Error::Unusable(format!("{}: {error}", shown(name))))?;
     let mut block = vec![0u8; BLOCK / unit * unit];
-    let mut held = 0;
+    let mut held_bytes = 0;
     loop {
-        match entry.read(&mut block[held..]) {
+        match entry.read(&mut block[held_bytes..]) {
             Ok(0) => break,
-            Ok(read) => held += read,
+            Ok(read) => held_bytes += read,
             Err(error) => return Ok(Some(format!("{} is damaged: {error}", shown(name)))),
         }
-        if held == block.len() {
+        if held_bytes == block.len() {
             take(&block)?;
-            held = 0;
+            held_bytes = 0;
         }
     }
-    take(&block[..held / unit * unit])?;
-    Ok((held % unit != 0).then(|| {
+    take(&block[..held_bytes / unit * unit])?;
+    Ok((held_bytes % unit != 0).then(|| {
         format!(
             "the last sample of the piece `{}` has {} of {unit} bytes, so the rest is not read",
             shown(name),
-            held % unit
+            held_bytes % unit
         )
     }))
 }

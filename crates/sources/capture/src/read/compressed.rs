@@ -64,23 +64,24 @@ pub(crate) fn read_compressed(
     sink: &mut dyn FnMut(Edge),
     read: &mut ReadInner,
 ) -> Result<Recording> {
-    let seen = Rc::new(Seen::default());
-    let watched = Watched { stream: compression.decoder(stream), seen: Rc::clone(&seen) };
+    let seen_state = Rc::new(Seen::default());
+    let watched =
+        Watched { stream: compression.decoder(stream), seen_state: Rc::clone(&seen_state) };
     let recording = read(Box::new(watched), request, &mut |edge| {
-        seen.since_edge.set(0);
+        seen_state.since_edge.set(0);
         sink(edge);
     });
-    if seen.is_endless.get() {
+    if seen_state.is_endless.get() {
         return Err(Error::Unusable(format!(
             "no edge in {MOST_WITHOUT_EDGE} bytes of the compressed data, so the rest is not \
              read: is it the right channel?"
         )));
     }
-    let Some(reason) = seen.failure.take() else { return recording };
+    let Some(reason) = seen_state.failure.take() else { return recording };
     let reason = format!("the compressed data are cut or damaged there: {reason}");
     match recording {
         Ok(mut recording) => {
-            let place = Place::Byte(seen.bytes.get());
+            let place = Place::Byte(seen_state.bytes.get());
             recording.remarks.push(Remark::Truncated { place, reason });
             Ok(recording)
         }
@@ -100,24 +101,26 @@ struct Seen {
 /// A stream that ends where it fails, so that what was read before counts.
 struct Watched {
     stream: Box<dyn Read>,
-    seen: Rc<Seen>,
+    seen_state: Rc<Seen>,
 }
 
 impl Read for Watched {
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
-        if self.seen.failure.borrow().is_some() || self.seen.is_endless.get() {
+        if self.seen_state.failure.borrow().is_some() || self.seen_state.is_endless.get() {
             return Ok(0);
         }
         match self.stream.read(block) {
             Ok(read) => {
-                self.seen.bytes.set(self.seen.bytes.get() + read as u64);
-                self.seen.since_edge.set(self.seen.since_edge.get() + read as u64);
-                self.seen.is_endless.set(self.seen.since_edge.get() > MOST_WITHOUT_EDGE);
+                self.seen_state.bytes.set(self.seen_state.bytes.get() + read as u64);
+                self.seen_state.since_edge.set(self.seen_state.since_edge.get() + read as u64);
+                self.seen_state
+                    .is_endless
+                    .set(self.seen_state.since_edge.get() > MOST_WITHOUT_EDGE);
                 Ok(read)
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
             Err(error) => {
-                *self.seen.failure.borrow_mut() = Some(error.to_string());
+                *self.seen_state.failure.borrow_mut() = Some(error.to_string());
                 Ok(0)
             }
         }

@@ -192,14 +192,15 @@ fn volts<R: Read + Seek>(
         ));
     }
     let kind = if header.mode == Mode::Logger { "A" } else { "O" };
-    let all = header.channels.len();
-    let own = format!("{kind}-{number}");
-    let is_alone = all == 1
+    let number_of_channels = header.channels.len();
+    let own_name = format!("{kind}-{number}");
+    let is_alone = number_of_channels == 1
         || header
             .channels
             .keys()
             .all(|n| archive.index_for_name(&format!("{kind}-{n}/0")).is_some());
-    let (name, unit, lane) = if is_alone { (own, 1, 0) } else { (format!("{kind}-0"), all, at) };
+    let (name, unit, lane) =
+        if is_alone { (own_name, 1, 0) } else { (format!("{kind}-0"), number_of_channels, at) };
     let name = if archive.index_for_name(&format!("{name}/0")).is_some() {
         name
     } else {

@@ -230,22 +230,22 @@ pub struct Recording {
 ///
 /// # Errors
 /// A missing channel, or several channels and none requested; with their names.
-fn choose(names: &[String], wanted: Option<&str>) -> Result<usize> {
-    choose_of(names, wanted, &|_, _| false)
+fn choose(names: &[String], wanted_channel: Option<&str>) -> Result<usize> {
+    choose_of(names, wanted_channel, &|_, _| false)
 }
 
 /// Whether a name is a channel's, with all of its scopes or the last of them.
-fn ends_in(name: &str, wanted: &str) -> bool {
-    name.strip_suffix(wanted).is_some_and(|scopes| scopes.is_empty() || scopes.ends_with('.'))
+fn ends_in(name: &str, wanted_name: &str) -> bool {
+    name.strip_suffix(wanted_name).is_some_and(|scopes| scopes.is_empty() || scopes.ends_with('.'))
 }
 
 /// The same where several names may stand for the same channel.
 fn choose_of(
     names: &[String],
-    wanted: Option<&str>,
+    wanted_channel: Option<&str>,
     is_same: &dyn Fn(usize, usize) -> bool,
 ) -> Result<usize> {
-    let Some(wanted) = wanted else {
+    let Some(wanted_channel) = wanted_channel else {
         return match names.len() {
             0 => Err(Error::Unusable("the file has no channel of one bit".into())),
             1 => Ok(0),
@@ -256,24 +256,31 @@ fn choose_of(
             ))),
         };
     };
-    let all = |is_meant: &dyn Fn(&str) -> bool| -> Vec<usize> {
+    let places_of = |is_meant: &dyn Fn(&str) -> bool| -> Vec<usize> {
         (0..names.len()).filter(|at| is_meant(&names[*at])).collect()
     };
-    let mut named = all(&|name| name == wanted);
+    let mut named = places_of(&|name| name == wanted_channel);
     if named.is_empty() {
-        named = all(&|name| ends_in(name, wanted));
+        named = places_of(&|name| ends_in(name, wanted_channel));
     }
-    if let Some(other) = named.iter().find(|at| !(**at == named[0] || is_same(named[0], **at))) {
+    if let Some(other_channel) =
+        named.iter().find(|at| !(**at == named[0] || is_same(named[0], **at)))
+    {
         return Err(Error::Unusable(format!(
             "`{}` is the name of several channels, such as {} and {}: choose one by all of its \
              name, or by its number",
-            crate::error::shown(wanted),
+            crate::error::shown(wanted_channel),
             crate::error::shown(&names[named[0]]),
-            crate::error::shown(&names[*other])
+            crate::error::shown(&names[*other_channel])
         )));
     }
-    let by_number =
-        || wanted.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).filter(|n| *n < names.len());
+    let by_number = || {
+        wanted_channel
+            .parse::<usize>()
+            .ok()
+            .and_then(|n| n.checked_sub(1))
+            .filter(|n| *n < names.len())
+    };
     named.first().copied().or_else(by_number).ok_or_else(|| {
         let number = if names.len() == 1 {
             "1 channel".to_owned()
@@ -282,7 +289,7 @@ fn choose_of(
         };
         Error::Unusable(format!(
             "there is no channel `{}`; the file has {number}: {}",
-            crate::error::shown(wanted),
+            crate::error::shown(wanted_channel),
             listed(names)
         ))
     })

@@ -33,7 +33,8 @@ const DECOMPRESS: &str = "decompress it; gzip, xz and Zstandard are read as they
 /// What a file is and the way out, if it is one of these.
 pub(super) fn message(head: &[u8]) -> Option<String> {
     let begins = |(begin, _, _): &&(&[u8], &str, &str)| head.starts_with(begin);
-    let told = |what: &str, way: &str| format!("this is {what}, which is not read: {way}");
+    let told =
+        |format_name: &str, way: &str| format!("this is {format_name}, which is not read: {way}");
     let by_text = || {
         let text = String::from_utf8_lossy(head);
         if text.starts_with("<?xml") && text.contains("<Database") {

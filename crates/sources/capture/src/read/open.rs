@@ -72,13 +72,13 @@ fn read_nested(
     };
     let stream = Cursor::new(head.clone()).chain(rest);
     if let Some(compression) = compression {
-        let Some(left) = compressions.checked_sub(1) else {
+        let Some(compressions_left) = compressions.checked_sub(1) else {
             return Err(Error::Unusable(format!(
                 "the file is compressed more than {MOST_COMPRESSIONS} times: decompress it"
             )));
         };
         let mut read = |stream: Box<dyn Read>, request: &Request, sink: &mut dyn FnMut(Edge)| {
-            read_nested(Input::Pipe(stream), format, request, sink, left)
+            read_nested(Input::Pipe(stream), format, request, sink, compressions_left)
         };
         return read_compressed(compression, Box::new(stream), request, sink, &mut read);
     }
@@ -100,13 +100,13 @@ fn format_of(head: &[u8], format: Option<Format>) -> Result<Format> {
         return Err(Error::Unusable(reason));
     }
     format.or_else(|| Format::detect(head)).ok_or_else(|| {
-        let what = if head.is_empty() {
+        let problem = if head.is_empty() {
             "the file is empty"
         } else {
             "the format of this recording is unknown"
         };
         Error::Unusable(format!(
-            "{what}: expected VCD, FST, sound, a sigrok session, a file of a logic analyser or an \
+            "{problem}: expected VCD, FST, sound, a sigrok session, a file of a logic analyser or an \
              oscilloscope, or a CSV table (--format)"
         ))
     })

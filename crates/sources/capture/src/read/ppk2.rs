@@ -50,15 +50,15 @@ pub(super) fn read<R: Read + Seek>(
 
 /// The rate in the metadata.
 fn rate(text: &str) -> Result<f64> {
-    let wrong = |what: String| Error::Unusable(format!("metadata.json: {what}"));
+    let wrong = |problem: String| Error::Unusable(format!("metadata.json: {problem}"));
     let json: serde_json::Value =
         serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
     match json.get("formatVersion").and_then(serde_json::Value::as_u64) {
         Some(2) => (),
-        other => {
-            let what = "expected 2: save it again by Power Profiler 4, or export as CSV";
-            let version = other.map_or("missing".to_owned(), |version| version.to_string());
-            return Err(wrong(format!("`formatVersion` is {version}, {what}")));
+        other_version => {
+            let expectation = "expected 2: save it again by Power Profiler 4, or export as CSV";
+            let version = other_version.map_or("missing".to_owned(), |version| version.to_string());
+            return Err(wrong(format!("`formatVersion` is {version}, {expectation}")));
         }
     }
     let rate = json.pointer("/metadata/samplesPerSecond").and_then(serde_json::Value::as_f64);

@@ -58,11 +58,11 @@ impl Counts {
 
     /// The middle of the bin below which this share of the values is; `None` without values.
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
-        let mut seen = 0;
+        let wanted_values = (share * self.total as f64).ceil().max(1.0) as u64;
+        let mut seen_values = 0;
         let bin = self.bins.iter().find(|(_, count)| {
-            seen += **count;
-            seen >= wanted
+            seen_values += **count;
+            seen_values >= wanted_values
         })?;
         Some(self.low(*bin.0) + self.width / 2.0)
     }
@@ -73,13 +73,13 @@ impl Counts {
 
     /// At most this many bins of one width between the quantiles of these shares, and one for all
     /// smaller and one for all larger values where there are any.
-    pub fn histogram(&self, most: usize, (from, to): (f64, f64)) -> Vec<Bin> {
+    pub fn histogram(&self, most_bins: usize, (from, to): (f64, f64)) -> Vec<Bin> {
         let (Some(first), Some(last)) = (self.quantile(from), self.quantile(to)) else {
             return Vec::new();
         };
         let place = |value: f64| ((value + self.offset) / self.width).floor() as i64;
         let (first, last) = (place(first), place(last));
-        let each = (last - first).max(0) / most.max(1) as i64 + 1;
+        let each = (last - first).max(0) / most_bins.max(1) as i64 + 1;
         let mut bins: BTreeMap<i64, u64> = BTreeMap::new();
         for (bin, count) in &self.bins {
             let own = if *bin > last { i64::MAX } else { (bin - first).div_euclid(each).max(-1) };
@@ -113,8 +113,8 @@ mod tests {
             [Some(7.0), Some(9.0), Some(9.0), Some(40.0)]
         );
         let bins = counts.histogram(8, (0.0, 0.8));
-        let shown: Vec<(f64, u64)> = bins.iter().map(|bin| (bin.low, bin.count)).collect();
-        assert_eq!(shown, [(6.5, 1), (7.5, 1), (8.5, 3), (9.5, 1)]);
+        let shown_bins: Vec<(f64, u64)> = bins.iter().map(|bin| (bin.low, bin.count)).collect();
+        assert_eq!(shown_bins, [(6.5, 1), (7.5, 1), (8.5, 3), (9.5, 1)]);
         assert!(bins[3].high.is_infinite());
         assert_eq!(Counts::new(1.0).quantile(0.5), None);
         assert_eq!(Counts::new(1.0).histogram(8, (0.0, 1.0)), []);

@@ -11,7 +11,7 @@ use hairspring_core::observations::Rate;
 /// Bins of a histogram, besides those of all smaller and all larger values, and the shares of the
 /// values between which they are.
 const BINS: usize = 12;
-const SHOWN: (f64, f64) = (0.005, 0.995);
+const SHOWN_QUANTILES: (f64, f64) = (0.005, 0.995);
 
 /// A quantity of a waveform; times are in nanoseconds, a duty cycle is a share.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,20 +110,20 @@ fn jitter(quantity: &Quantity, step: f64, level: f64) -> Estimate {
     let variance = quantity.moments.variance();
     let (sd, dof) = quantity.sd_of_variance().unwrap_or((f64::INFINITY, 1.0));
     let budget = vec![Contribution::standard(Source::Noise, sd, dof)];
-    let found = Uncertain { value: variance, budget }.estimate(level);
-    let low = (found.low - step * step / 4.0).max(0.0).sqrt();
-    Estimate { value: variance.sqrt(), low, high: found.high.max(0.0).sqrt(), level }
+    let estimate = Uncertain { value: variance, budget }.estimate(level);
+    let low = (estimate.low - step * step / 4.0).max(0.0).sqrt();
+    Estimate { value: variance.sqrt(), low, high: estimate.high.max(0.0).sqrt(), level }
 }
 
 fn distribution(quantity: &Quantity, median: f64, scale: f64, hz: f64) -> Distribution {
-    let (least, most) = (quantity.moments.least(), quantity.moments.most());
+    let (least_extreme, most_extreme) = (quantity.moments.least(), quantity.moments.most());
     let at = |share: f64| quantity.counts.quantile(share).unwrap_or(median) * scale;
     let bin = |bin: Bin| Bin { low: bin.low * scale, high: bin.high * scale, ..bin };
     Distribution {
-        least: (least.value * scale, least.cycle as f64 / hz),
-        most: (most.value * scale, most.cycle as f64 / hz),
+        least: (least_extreme.value * scale, least_extreme.cycle as f64 / hz),
+        most: (most_extreme.value * scale, most_extreme.cycle as f64 / hz),
         quantiles: [at(0.01), at(0.5), at(0.99)],
-        bins: quantity.counts.histogram(BINS, SHOWN).into_iter().map(bin).collect(),
+        bins: quantity.counts.histogram(BINS, SHOWN_QUANTILES).into_iter().map(bin).collect(),
     }
 }
 
@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn the_mean_of_rounded_widths_holds_the_width() {
         for width in [100.0, 100.25, 100.5, 100.9] {
-            let found = of(Kind::High, width, 0.0, 2_000);
+            let summary = of(Kind::High, width, 0.0, 2_000);
             let truth = width * 1e3;
-            assert!((found.mean.low..=found.mean.high).contains(&truth), "{width} {found:?}");
+            assert!((summary.mean.low..=summary.mean.high).contains(&truth), "{width} {summary:?}");
         }
         // Widths that never vary may be off by a step.
         assert!(of(Kind::High, 100.0, 0.0, 2_000).mean.half_width() > 500.0);

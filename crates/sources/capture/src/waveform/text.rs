@@ -61,14 +61,14 @@ fn interval(estimate: &Estimate, (factor, unit): (f64, &str)) -> String {
 
 fn quantity(page: &mut Page, summary: &Summary) {
     let unit = unit_of(summary);
-    let shown = |value: f64| significant(value * unit.0, 6);
+    let shown_value = |value: f64| significant(value * unit.0, 6);
     let jitter_unit =
         if summary.kind == Kind::Duty { unit } else { time_unit(summary.jitter.value) };
     let jitter = |value: f64| significant(value * jitter_unit.0, 3);
     let rest = format!(
         "{} to {} {}, jitter {} {} rms ({} to {}), {} values",
-        shown(summary.distribution.least.0),
-        shown(summary.distribution.most.0),
+        shown_value(summary.distribution.least.0),
+        shown_value(summary.distribution.most.0),
         unit.1,
         jitter(summary.jitter.value),
         jitter_unit.1,
@@ -112,15 +112,15 @@ fn histogram(page: &mut Page, summary: &Summary) {
     page.gap();
     page.line(&format!("  {} in {unit}", title(summary.kind)), Tone::Strong);
     let bins = &summary.distribution.bins;
-    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1);
-    let shown = |value: f64| significant(value * factor, 6);
+    let most_values = bins.iter().map(|bin| bin.count).max().unwrap_or(1);
+    let shown_value = |value: f64| significant(value * factor, 6);
     for bin in bins {
         let range = match bin {
-            Bin { low, high, .. } if low.is_infinite() => format!("< {}", shown(*high)),
-            Bin { low, high, .. } if high.is_infinite() => format!("> {}", shown(*low)),
-            Bin { low, high, .. } => shown(0.5 * (low + high)),
+            Bin { low, high, .. } if low.is_infinite() => format!("< {}", shown_value(*high)),
+            Bin { low, high, .. } if high.is_infinite() => format!("> {}", shown_value(*low)),
+            Bin { low, high, .. } => shown_value(0.5 * (low + high)),
         };
-        let marks = bar(bin.count, most, BAR);
+        let marks = bar(bin.count, most_values, BAR);
         let text = format!("{range:>16} {:>11} {marks}", count(bin.count as usize));
         page.line(text.trim_end(), Tone::Plain);
     }

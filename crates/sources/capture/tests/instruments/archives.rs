@@ -41,14 +41,14 @@ pub fn dsview_scope(scope: &Scope, in_turn: bool) -> Vec<u8> {
          probe1 = CH1\n vDiv1 = 1000\n vFactor1 = 1\n vOffset1 = 128\n",
         scope.codes.len()
     );
-    let own: Vec<u8> = scope.codes.iter().map(|code| 255 - code).collect();
-    let other = scope.other().codes;
+    let own_codes: Vec<u8> = scope.codes.iter().map(|code| 255 - code).collect();
+    let other_codes = scope.other().codes;
     let header = ("header", header.into_bytes());
     if in_turn {
-        let both = other.iter().zip(&own).flat_map(|(a, b)| [*a, *b]).collect();
+        let both = other_codes.iter().zip(&own_codes).flat_map(|(a, b)| [*a, *b]).collect();
         archive(&[header, ("O-0/0", both)])
     } else {
-        archive(&[header, ("O-0/0", other), ("O-1/0", own)])
+        archive(&[header, ("O-0/0", other_codes), ("O-1/0", own_codes)])
     }
 }
 
@@ -119,11 +119,15 @@ fn digital_channels_of_the_power_profiler_are_read() {
 fn archives_that_are_not_read_are_named() {
     let sal = archive(&[("meta.json", b"{}".to_vec()), ("digital-0.bin", b"<SALEAE>".to_vec())]);
     assert!(read(&sal, None).unwrap_err().contains("Saleae Logic 2 (.sal)"));
-    let other = archive(&[("notes.txt", vec![])]);
-    assert!(read(&other, None).unwrap_err().contains("no recording that is known, but notes.txt"));
+    let other_archive = archive(&[("notes.txt", vec![])]);
+    assert!(
+        read(&other_archive, None)
+            .unwrap_err()
+            .contains("no recording that is known, but notes.txt")
+    );
     let none = archive(&[]);
     assert!(!read(&none, None).unwrap_err().is_empty());
-    for (begin, what) in [
+    for (begin, format_name) in [
         (&b"22 serialization::archive 10"[..], "Saleae Logic 1"),
         (b"LLWFM 1234567", "old Tektronix"),
         (b"\x89HDF\r\n\x1a\n....", "HDF5"),
@@ -131,6 +135,6 @@ fn archives_that_are_not_read_are_named() {
         (b"<?xml version=\"1.0\"?><Database>", "Rohde & Schwarz"),
     ] {
         let message = read(begin, None).unwrap_err();
-        assert!(message.contains(what), "{message}");
+        assert!(message.contains(format_name), "{message}");
     }
 }

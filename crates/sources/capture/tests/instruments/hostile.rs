@@ -12,12 +12,12 @@ use super::{read, read_file};
 fn all() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let (scope, bits) = (Scope::pulses(1e6, 40, 130), Bits::pulses(1e5));
     let template = |name| LeCroy { name, big: false, wide: true, segments: 1 };
-    let both = [scope.other(), scope.clone()];
+    let both_scopes = [scope.other(), scope.clone()];
     vec![
         ("saleae digital 0", saleae_changes(0), "1"),
         ("saleae digital 1", saleae_changes(1), "1"),
-        ("saleae analog 0", saleae_volts(0, &both[..1]), "1"),
-        ("saleae analog 1", saleae_volts(1, &both), "2"),
+        ("saleae analog 0", saleae_volts(0, &both_scopes[..1]), "1"),
+        ("saleae analog 1", saleae_volts(1, &both_scopes), "2"),
         ("ols", ols(&bits), "CH2"),
         ("dsview", dsview(&bits), "PIN"),
         ("dsview scope", dsview_scope(&scope, true), "CH1"),
@@ -27,12 +27,12 @@ fn all() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("isf", isf(&scope, true, "LSB"), "1"),
         ("wfm 1", tektronix(1, true, &scope), "1"),
         ("wfm 3", tektronix(3, false, &scope), "1"),
-        ("AG10", records("AG10", &both, None), "2"),
-        ("RG03", records("RG03", &both, Some(&bits)), "D3"),
+        ("AG10", records("AG10", &both_scopes, None), "2"),
+        ("RG03", records("RG03", &both_scopes, Some(&bits)), "D3"),
         ("DS1000B", rigol_old('B', &scope), "2"),
         ("DS1000C", rigol_old('C', &scope), "2"),
         ("DS1000E", rigol_old('E', &scope), "2"),
-        ("DS1000Z", rigol_z(&[&both[0], &both[1]], 9), "2"),
+        ("DS1000Z", rigol_z(&[&both_scopes[0], &both_scopes[1]], 9), "2"),
         ("DS2000", rigol_model("DS2072A", &scope, false), "1"),
         ("DS4000", rigol_model("DS4024", &scope, false), "1"),
         ("siglent 1", siglent(1, false, &scope), "2"),

@@ -54,9 +54,12 @@ fn by_table(values: &[f64], hz: f64) -> Vec<Edge> {
 }
 
 /// Whether edges are the same but for the rounding of volts.
-fn same(one: &[Edge], other: &[Edge]) -> bool {
-    one.len() == other.len()
-        && one.iter().zip(other).all(|(a, b)| a.rising == b.rising && (a.at - b.at).abs() < 1e-3)
+fn same(first_edges: &[Edge], second_edges: &[Edge]) -> bool {
+    first_edges.len() == second_edges.len()
+        && first_edges
+            .iter()
+            .zip(second_edges)
+            .all(|(a, b)| a.rising == b.rising && (a.at - b.at).abs() < 1e-3)
 }
 
 /// Asserts that a file has the edges of its samples in a table, and the rate.

@@ -62,10 +62,10 @@ fn waveforms_of_lecroy_are_read_in_all_templates() {
 #[test]
 fn a_segment_of_lecroy_is_chosen() {
     let scope = Scope::pulses(2e9, 40, 130);
-    let both =
+    let both_segments =
         Scope { codes: [scope.other().codes, scope.codes.clone()].concat(), ..scope.clone() };
     let template = LeCroy { name: "LECROY_2_3", big: false, wide: true, segments: 2 };
-    let file = lecroy(&template, &both);
+    let file = lecroy(&template, &both_segments);
     assert_like_table("segment", &file, Some("C3 segment 2"), &scope);
     assert!(read(&file, None).unwrap_err().contains("2 channels: C3 segment 1, C3 segment 2"));
 }
@@ -152,8 +152,8 @@ pub fn tektronix(version: u8, big: bool, scope: &Scope) -> Vec<u8> {
     head.u32(volts + 72, 0).f64(time, 1.0 / scope.hz);
     // Four samples before and after those of the user.
     let samples = signed(scope, true, big);
-    let all = samples.len() as u32 + 16;
-    head.u32(curve + 14, 8).u32(curve + 18, all - 8).u32(curve + 26, all);
+    let all_bytes = samples.len() as u32 + 16;
+    head.u32(curve + 14, 8).u32(curve + 18, all_bytes - 8).u32(curve + 26, all_bytes);
     head.with(&[&[0x7f; 8], &samples[..], &[0x7f; 8]].concat())
 }
 
@@ -229,9 +229,9 @@ fn records_of_keysight_and_rigol_are_read() {
         assert_like_table(version, &file, Some("CH2"), &scope);
         assert_bits(version, &file, Some("D3"), &bits);
         assert!(read(&file, None).unwrap_err().contains("10 channels: CH1, CH2, D0, D1"));
-        let one = records(version, std::slice::from_ref(&scope), None);
-        assert_like_table(version, &one, None, &scope);
-        let (_, recording) = read(&[&one[..], &[1; 40]].concat(), None).unwrap();
+        let one_record = records(version, std::slice::from_ref(&scope), None);
+        assert_like_table(version, &one_record, None, &scope);
+        let (_, recording) = read(&[&one_record[..], &[1; 40]].concat(), None).unwrap();
         let stated = 4 * scope.codes.len() as u64;
         assert_eq!(recording.remarks, [Remark::WrongSizes { stated, actual: stated + 40 }]);
     }
@@ -317,14 +317,14 @@ pub fn rigol_z(scopes: &[&Scope], mask: u8) -> Vec<u8> {
 #[test]
 fn channels_in_turn_of_rigol_are_read() {
     let scope = Scope::pulses(2.5e7, 40, 130);
-    let other = scope.other();
+    let other_scope = scope.other();
     for (mask, number, name) in
         [(1, 1, "CH1"), (9, 2, "CH4"), (13, 3, "CH3"), (7, 3, "CH3"), (15, 4, "CH4")]
     {
-        let mut all = vec![&other; number];
+        let mut all_channels = vec![&other_scope; number];
         let at = (0..4).filter(|n| mask >> n & 1 == 1).position(|n| name == format!("CH{}", n + 1));
-        all[at.unwrap()] = &scope;
-        assert_like_table(&mask.to_string(), &rigol_z(&all, mask), Some(name), &scope);
+        all_channels[at.unwrap()] = &scope;
+        assert_like_table(&mask.to_string(), &rigol_z(&all_channels, mask), Some(name), &scope);
     }
     let mut with_logic = rigol_z(&[&scope], 1);
     with_logic[108] = 1;

@@ -32,10 +32,10 @@ fn fourier(re: &mut [f64], im: &mut [f64], sign: f64) {
     let n = re.len();
     let bits = n.trailing_zeros();
     for at in 0..n {
-        let other = at.reverse_bits() >> (usize::BITS - bits);
-        if other > at {
-            re.swap(at, other);
-            im.swap(at, other);
+        let other_place = at.reverse_bits() >> (usize::BITS - bits);
+        if other_place > at {
+            re.swap(at, other_place);
+            im.swap(at, other_place);
         }
     }
     let mut size = 2;

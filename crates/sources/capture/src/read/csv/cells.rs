@@ -215,10 +215,10 @@ fn date(text: &str) -> Option<Decimal> {
 /// Seconds of a time of day such as `12:34:56.789`.
 fn time_of_day(text: &str) -> Option<Decimal> {
     let mut parts = text.splitn(3, ':');
-    let mut whole = |most: i64| {
+    let mut whole = |most_value: i64| {
         let part = parts.next().filter(|part| (1..=2).contains(&part.len()))?;
         let is_digits = part.bytes().all(|byte| byte.is_ascii_digit());
-        part.parse::<i64>().ok().filter(|value| is_digits && *value <= most)
+        part.parse::<i64>().ok().filter(|value| is_digits && *value <= most_value)
     };
     let minutes = whole(23)? * 60 + whole(59)?;
     let (seconds, fraction) =

@@ -30,16 +30,16 @@ impl Decimal {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
             None => (unsigned, 0),
         };
-        let (mut digits, mut kept, mut shift) = (0i128, 0, 0i32);
+        let (mut digits, mut kept_digits, mut shift) = (0i128, 0, 0i32);
         let (mut behind_point, mut any) = (false, false);
         for byte in mantissa.bytes() {
             match byte {
                 b'.' if !behind_point => behind_point = true,
                 b'0'..=b'9' => {
                     any = true;
-                    if kept < MOST_DIGITS {
+                    if kept_digits < MOST_DIGITS {
                         digits = digits * 10 + i128::from(byte - b'0');
-                        kept += u32::from(digits != 0);
+                        kept_digits += u32::from(digits != 0);
                         shift -= i32::from(behind_point);
                     } else {
                         shift += i32::from(!behind_point);

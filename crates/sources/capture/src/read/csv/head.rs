@@ -222,11 +222,11 @@ impl Head {
     /// Lines that some oscilloscopes give a meaning of their own. Whether this is one.
     fn special(&mut self, parts: &[String]) -> bool {
         let first = parts.first().map(|part| part.to_lowercase()).unwrap_or_default();
-        let others = parts.iter().skip(1);
+        let other_parts = parts.iter().skip(1);
         match &first[..] {
             // Siglent and Yokogawa: channels by name in a line before.
             "source" | "tracename" => {
-                self.channels = others.filter(|part| !part.is_empty()).cloned().collect();
+                self.channels = other_parts.filter(|part| !part.is_empty()).cloned().collect();
             }
             // Rigol: the first column counts samples, the distance of which stands behind the
             // channels.
@@ -253,7 +253,7 @@ impl Head {
                 self.units = parts.to_vec();
             }
             // A key whose value is of no interest, as Infiniium writes it; the time of the trigger.
-            _ if first.ends_with(':') || others.clone().any(|part| is_date(part)) => (),
+            _ if first.ends_with(':') || other_parts.clone().any(|part| is_date(part)) => (),
             _ => return false,
         }
         true

@@ -128,15 +128,15 @@ impl<'a> Lines<'a> {
     /// Takes bytes up to a line end: `\n`, `\r\n`, or `\r` alone. Whether there was one.
     fn read_bytes(&mut self) -> std::io::Result<bool> {
         while self.bytes.len() < MOST_LINE {
-            let held = self.stream.fill_buf()?;
-            if held.is_empty() {
+            let held_bytes = self.stream.fill_buf()?;
+            if held_bytes.is_empty() {
                 return Ok(false);
             }
-            let end = memchr::memchr2(b'\n', b'\r', held);
-            let taken = end.unwrap_or(held.len());
-            self.bytes.extend_from_slice(&held[..taken]);
-            let is_return = end.is_some_and(|end| held[end] == b'\r');
-            self.stream.consume(taken + usize::from(end.is_some()));
+            let end = memchr::memchr2(b'\n', b'\r', held_bytes);
+            let taken_bytes = end.unwrap_or(held_bytes.len());
+            self.bytes.extend_from_slice(&held_bytes[..taken_bytes]);
+            let is_return = end.is_some_and(|end| held_bytes[end] == b'\r');
+            self.stream.consume(taken_bytes + usize::from(end.is_some()));
             if is_return && self.stream.fill_buf()?.first() == Some(&b'\n') {
                 self.stream.consume(1);
             }
@@ -153,12 +153,12 @@ impl<'a> Lines<'a> {
     }
 
     /// The result of a line; an invalid row is not an error at the end of a truncated file.
-    pub(super) fn unless_cut(&mut self, line: u64, taken: Result<()>) -> Result<()> {
-        if taken.is_err() && self.is_cut(line) {
+    pub(super) fn unless_cut(&mut self, line: u64, result: Result<()>) -> Result<()> {
+        if result.is_err() && self.is_cut(line) {
             self.cut = true;
             return Ok(());
         }
-        taken
+        result
     }
 
     /// Stops reading with an error after too long a stretch without an edge.
@@ -246,10 +246,13 @@ impl<R: Read> Read for Utf16<R> {
         if self.ready.is_empty() {
             self.convert()?;
         }
-        let taken = buffer.len().min(self.ready.len());
-        let left = self.ready.len() - taken;
-        buffer.iter_mut().zip(self.ready.drain(left..).rev()).for_each(|(to, from)| *to = from);
-        Ok(taken)
+        let taken_bytes = buffer.len().min(self.ready.len());
+        let bytes_left = self.ready.len() - taken_bytes;
+        buffer
+            .iter_mut()
+            .zip(self.ready.drain(bytes_left..).rev())
+            .for_each(|(to, from)| *to = from);
+        Ok(taken_bytes)
     }
 }
 
@@ -260,13 +263,13 @@ mod tests {
     #[test]
     fn lines_have_any_end() {
         let mut lines = Lines::new("a\r\n\rb\n\n c \rd".as_bytes()).unwrap();
-        let mut found = Vec::new();
+        let mut found_lines = Vec::new();
         while let Some(text) = lines.next_line().unwrap() {
             let text = text.to_owned();
-            found.push((lines.number, text));
+            found_lines.push((lines.number, text));
         }
         let of = |number, text: &str| (number, text.to_owned());
-        assert_eq!(found, [of(1, "a"), of(3, "b"), of(5, "c"), of(6, "d")]);
+        assert_eq!(found_lines, [of(1, "a"), of(3, "b"), of(5, "c"), of(6, "d")]);
         assert!(lines.is_cut(6) && !lines.is_cut(5));
     }
 

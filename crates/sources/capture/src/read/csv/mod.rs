@@ -145,9 +145,9 @@ fn take_rows(lines: &mut Lines, shape: &Shape, request: &Request, table: &mut Ta
     while let Some(text) = lines.next_row()? {
         let row = shape.row(text);
         let line = lines.number;
-        let taken =
+        let result =
             row.map_err(|reason| Error::line(line, reason)).and_then(|row| table.row(line, row));
-        lines.unless_cut(line, taken)?;
+        lines.unless_cut(line, result)?;
         request.go_on()?;
         if table.edges() == 0 {
             lines.give_up_at_silence()?;

@@ -117,7 +117,7 @@ impl Shape {
     ///
     /// # Errors
     /// A missing channel, or several and none requested.
-    pub(super) fn choose(&mut self, head: &Head, wanted: Option<&str>) -> Result<String> {
+    pub(super) fn choose(&mut self, head: &Head, wanted_channel: Option<&str>) -> Result<String> {
         let is_list = self.columns == 1
             && head.rate.is_none()
             && head.names.first().is_none_or(|name| is_time(name) || self.time.is_some());
@@ -136,8 +136,8 @@ impl Shape {
         if !head.channels.is_empty() && head.channels.len() + triggers == names.len() {
             names.splice(..head.channels.len(), head.channels.iter().cloned());
         }
-        let at = choose(&names, wanted)
-            .or_else(|error| other_name(&names, &labels, &columns, wanted).ok_or(error))?;
+        let at = choose(&names, wanted_channel)
+            .or_else(|error| other_name(&names, &labels, &columns, wanted_channel).ok_or(error))?;
         self.column = columns.get(at).copied();
         Ok(names.get(at).cloned().unwrap_or_default())
     }
@@ -149,18 +149,19 @@ fn other_name(
     names: &[String],
     labels: &[Option<String>],
     columns: &[usize],
-    wanted: Option<&str>,
+    wanted_channel: Option<&str>,
 ) -> Option<usize> {
-    let wanted = wanted?;
-    let lower = wanted.to_lowercase();
+    let wanted_channel = wanted_channel?;
+    let lower = wanted_channel.to_lowercase();
     let only = |is_meant: &dyn Fn(usize) -> bool| {
         let mut all = (0..names.len()).filter(|at| is_meant(*at));
         all.next().filter(|_| all.next().is_none())
     };
-    let by_label = only(&|at| labels[at].as_deref() == Some(wanted));
+    let by_label = only(&|at| labels[at].as_deref() == Some(wanted_channel));
     let by_case = || only(&|at| names[at].to_lowercase() == lower);
     let by_column = || {
-        let is_column = wanted.parse::<usize>().ok()?.checked_sub(1) == columns.first().copied();
+        let is_column =
+            wanted_channel.parse::<usize>().ok()?.checked_sub(1) == columns.first().copied();
         (columns.len() == 1 && is_column).then_some(0)
     };
     let by_number = || {

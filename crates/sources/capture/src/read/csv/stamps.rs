@@ -28,7 +28,7 @@ pub(super) struct Stamps {
 }
 
 /// Largest number of a sample and largest time, which doubles hold exactly.
-const MOST: u64 = 1 << 53;
+const MOST_EXACT: u64 = 1 << 53;
 
 impl Stamps {
     /// The rule by which these first times were written; `version` is that of the writer, such as
@@ -79,7 +79,7 @@ impl Stamps {
     /// The number of the sample of a time.
     fn number(&mut self, time: u64) -> Option<u64> {
         let number = match self.style {
-            _ if time > MOST => None,
+            _ if time > MOST_EXACT => None,
             Style::Period(period) => Some(time / period).filter(|_| time % period == 0),
             Style::Exact(period) => {
                 Some(time.div_ceil(period)).filter(|number| number * period - time <= 1)
@@ -88,10 +88,11 @@ impl Stamps {
                 // Rounding of the doubles may put a time one unit low, so that the sample is near
                 // the least whose exact time is not below the time.
                 let near = (time as f64 * (self.rate / self.scale)).ceil() as u64;
-                let least = self.last.map_or(0, |last| last + 1).max(near.saturating_sub(2));
-                let found = (least..=near + 1).find(|number| self.time(*number) == time);
+                let least_number = self.last.map_or(0, |last| last + 1).max(near.saturating_sub(2));
+                let found_number =
+                    (least_number..=near + 1).find(|number| self.time(*number) == time);
                 // A unit is a sample: a writer without doubles gives the number itself.
-                found.or(Some(time).filter(|_| self.rate == self.scale))
+                found_number.or(Some(time).filter(|_| self.rate == self.scale))
             }
         };
         self.last = number.or(self.last);
@@ -113,9 +114,9 @@ impl Stamps {
     }
 }
 
-fn refusal(rate: f64, what: &str) -> String {
+fn refusal(rate: f64, deviation: &str) -> String {
     format!(
-        "the times {what} at the stated rate of {rate} Hz: save the recording as a session (.sr), \
+        "the times {deviation} at the stated rate of {rate} Hz: save the recording as a session (.sr), \
          or without times (sigrok's option time=false)"
     )
 }
@@ -157,10 +158,14 @@ mod tests {
         assert_eq!(low.sample(None).ok(), None);
         // At 1 MHz doubles put some times a unit low, so that they never give others.
         let of_unit = Stamps::of(1e6, &[0, 1, 2], None).unwrap();
-        let all: Vec<u64> = (0..20_000).collect();
-        let given: Vec<u64> = all.iter().copied().filter(|n| of_unit.time(*n) == *n).collect();
-        assert!(given.len() < all.len());
-        let missed = all.iter().copied().find(|n| !all.iter().any(|m| of_unit.time(*m) == *n));
+        let all_samples: Vec<u64> = (0..20_000).collect();
+        let given_samples: Vec<u64> =
+            all_samples.iter().copied().filter(|n| of_unit.time(*n) == *n).collect();
+        assert!(given_samples.len() < all_samples.len());
+        let missed = all_samples
+            .iter()
+            .copied()
+            .find(|n| !all_samples.iter().any(|m| of_unit.time(*m) == *n));
         let missed = missed.unwrap();
         assert_eq!(numbers(of_unit, &[missed - 2, missed]), [missed - 2, missed]);
         // A whole period, and a time a unit low.

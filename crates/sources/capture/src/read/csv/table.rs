@@ -228,22 +228,22 @@ fn not_at_once(times: &Times, line: u64, at: f64, last: Option<&Last>) -> Result
 fn rows(head: &Head, request: &Request, shape: &Shape, first: &[(u64, Row)]) -> Result<Rows> {
     let line = first.first().map_or(0, |(line, _)| *line);
     let at_line = |reason: String| Error::line(line, reason);
-    let all: Vec<Row> = first.iter().map(|(_, row)| *row).collect();
+    let all_rows: Vec<Row> = first.iter().map(|(_, row)| *row).collect();
     let times_of = |column: usize| {
-        let times: Vec<_> = all.iter().filter_map(|row| row.time).collect();
+        let times: Vec<_> = all_rows.iter().filter_map(|row| row.time).collect();
         Times::new(head, column, &times).map_err(at_line)
     };
     let of_levels =
-        all.iter().all(|row| row.value == 0.0 || row.value == 1.0 || row.value.is_nan());
+        all_rows.iter().all(|row| row.value == 0.0 || row.value == 1.0 || row.value.is_nan());
     match (shape.time, shape.column) {
         (Some(time), None) => Ok(Rows::Times(times_of(time)?)),
         (Some(time), Some(_)) if of_levels => Ok(Rows::Changes(times_of(time)?)),
         (Some(time), Some(_)) => {
             let times = times_of(time)?;
-            let even = Even::of(&all[..all.len().min(LEVEL_ROWS)]);
+            let even = Even::of(&all_rows[..all_rows.len().min(LEVEL_ROWS)]);
             let reason = "the times of the samples do not increase, so there is no rate";
             let even = even.ok_or_else(|| at_line(reason.into()))?;
-            Ok(Rows::Volts(Box::new(Volts::new(request, &all, Some((even, times))))))
+            Ok(Rows::Volts(Box::new(Volts::new(request, &all_rows, Some((even, times))))))
         }
         (None, _) if head.rate.is_none() => {
             let reason = "neither a column of times nor a stated rate of the samples gives the \
@@ -252,6 +252,6 @@ fn rows(head: &Head, request: &Request, shape: &Shape, first: &[(u64, Row)]) -> 
             Err(at_line(reason.into()))
         }
         (None, _) if of_levels => Ok(Rows::Samples),
-        (None, _) => Ok(Rows::Volts(Box::new(Volts::new(request, &all, None)))),
+        (None, _) => Ok(Rows::Volts(Box::new(Volts::new(request, &all_rows, None)))),
     }
 }

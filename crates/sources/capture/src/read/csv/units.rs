@@ -176,9 +176,9 @@ pub(super) fn is_number(name: &str) -> bool {
 /// # Errors
 /// A unit that is none of time, or two units.
 pub(super) fn unit_of(name: &str) -> Result<Option<i32>, String> {
-    let wrong = |what: &str| {
+    let wrong = |defect: &str| {
         Err(format!(
-            "the times of the column `{}` have {what}: expected s, ms, us, ns, ps or fs, as in \
+            "the times of the column `{}` have {defect}: expected s, ms, us, ns, ps or fs, as in \
              `Time [us]`",
             shown(name)
         ))
@@ -190,13 +190,13 @@ pub(super) fn unit_of(name: &str) -> Result<Option<i32>, String> {
         };
     }
     let words = words(name);
-    let all: Vec<i32> =
+    let all_units: Vec<i32> =
         words.iter().filter_map(|word| unit(word).or_else(|| fused(word))).collect();
     let is_plain = |word: &String| OTHER_UNITS.contains(&&**word);
-    if let Some(word) = not_understood(&words, !all.is_empty()) {
+    if let Some(word) = not_understood(&words, !all_units.is_empty()) {
         return wrong(&format!("`{}` behind them, which is no known unit", shown(word)));
     }
-    match all[..] {
+    match all_units[..] {
         [] if words.iter().any(is_plain) => wrong("an unknown unit"),
         [] => Ok(None),
         [power, ref others @ ..] if others.iter().all(|other| *other == power) => Ok(Some(power)),

@@ -153,11 +153,11 @@ impl Volts {
         sink: &mut dyn FnMut(Edge),
     ) -> Result<()> {
         let block = [last.value as f32; 4096];
-        let mut left = rows;
-        while left > 0 {
-            let part = left.min(block.len() as u64);
+        let mut rows_left = rows;
+        while rows_left > 0 {
+            let part = rows_left.min(block.len() as u64);
             self.detector.push(&block[..part as usize], sink)?;
-            left -= part;
+            rows_left -= part;
         }
         if let (Some((even, _)), Some(time)) = (&mut self.times, last.time) {
             even.last = time;

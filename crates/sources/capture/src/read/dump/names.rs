@@ -95,9 +95,9 @@ impl Names {
     /// A missing channel, or several and none requested.
     pub(in crate::read) fn choose(
         &self,
-        wanted: Option<&str>,
+        wanted_channel: Option<&str>,
     ) -> Result<Option<(&Variable, usize)>> {
-        let (at, bit) = channel(&self.variables, wanted)?;
+        let (at, bit) = channel(&self.variables, wanted_channel)?;
         Ok(self.variables.get(at).map(|variable| (variable, bit)))
     }
 
@@ -132,8 +132,8 @@ impl Variable {
 ///
 /// # Errors
 /// A missing channel, or several and none requested.
-fn channel(variables: &[Variable], wanted: Option<&str>) -> Result<(usize, usize)> {
-    let of_vector = match wanted {
+fn channel(variables: &[Variable], wanted_channel: Option<&str>) -> Result<(usize, usize)> {
+    let of_vector = match wanted_channel {
         Some(wanted) => vector_bit(variables, wanted)?,
         None => None,
     };
@@ -144,8 +144,8 @@ fn channel(variables: &[Variable], wanted: Option<&str>) -> Result<(usize, usize
     let names: Vec<String> = singles.iter().map(|at| variables[*at].name.clone()).collect();
     let is_same =
         |one: usize, other: usize| variables[singles[one]].id == variables[singles[other]].id;
-    let chosen = choose_of(&names, wanted, &is_same)
-        .map_err(|error| with_vectors(error, variables, wanted))?;
+    let chosen = choose_of(&names, wanted_channel, &is_same)
+        .map_err(|error| with_vectors(error, variables, wanted_channel))?;
     Ok((singles[chosen], 0))
 }
 
@@ -153,8 +153,8 @@ fn channel(variables: &[Variable], wanted: Option<&str>) -> Result<(usize, usize
 ///
 /// # Errors
 /// Several vectors end in this name.
-fn vector_bit(variables: &[Variable], wanted: &str) -> Result<Option<(usize, usize)>> {
-    let Some((name, number)) = indexed(wanted) else { return Ok(None) };
+fn vector_bit(variables: &[Variable], wanted_bit: &str) -> Result<Option<(usize, usize)>> {
+    let Some((name, number)) = indexed(wanted_bit) else { return Ok(None) };
     let vectors: Vec<usize> = (0..variables.len()).filter(|at| variables[*at].width > 1).collect();
     let names: Vec<String> = vectors.iter().map(|at| variables[*at].name.clone()).collect();
     if !names.iter().any(|full| ends_in(full, name)) {
@@ -167,36 +167,36 @@ fn vector_bit(variables: &[Variable], wanted: &str) -> Result<Option<(usize, usi
 }
 
 /// The name and the number of `PORTB[7]`.
-fn indexed(wanted: &str) -> Option<(&str, i64)> {
-    let (name, number) = wanted.strip_suffix(']')?.rsplit_once('[')?;
+fn indexed(wanted_bit: &str) -> Option<(&str, i64)> {
+    let (name, number) = wanted_bit.strip_suffix(']')?.rsplit_once('[')?;
     Some((name, number.parse().ok()?))
 }
 
 /// Adds to an error about a channel the vectors whose bits can be channels.
-fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> Error {
+fn with_vectors(error: Error, variables: &[Variable], wanted_channel: Option<&str>) -> Error {
     const SHOWN_VECTORS: usize = 6;
-    let meant = wanted.map(|wanted| wanted.split('[').next().unwrap_or(wanted));
+    let meant = wanted_channel.map(|wanted| wanted.split('[').next().unwrap_or(wanted));
     let named = |variable: &&Variable| meant.is_some_and(|name| variable.is_named(name));
     let vectors = || variables.iter().filter(|variable| variable.width > 1);
     let bits = |variable: &Variable| {
         let (left, right) = variable.ends;
-        let most = i64::from(variable.width) - 1;
+        let most_bits = i64::from(variable.width) - 1;
         let (lowest, highest) = if left >= right {
-            (right, right.saturating_add(most))
+            (right, right.saturating_add(most_bits))
         } else {
-            (right.saturating_sub(most), right)
+            (right.saturating_sub(most_bits), right)
         };
         format!("`{}[{lowest}]` to `[{highest}]`", shown(&variable.name))
     };
-    let (one, all) = (vectors().find(named), vectors().count());
-    match one {
+    let (named_vector, number_of_vectors) = (vectors().find(named), vectors().count());
+    match named_vector {
         Some(vector) => {
             Error::Unusable(format!("{error}; a channel is one bit of a vector: {}", bits(vector)))
         }
-        None if all > 0 => {
+        None if number_of_vectors > 0 => {
             let listed: Vec<String> = vectors().take(SHOWN_VECTORS).map(bits).collect();
-            let more = if all > SHOWN_VECTORS {
-                format!(" and {} more vectors", all - SHOWN_VECTORS)
+            let more = if number_of_vectors > SHOWN_VECTORS {
+                format!(" and {} more vectors", number_of_vectors - SHOWN_VECTORS)
             } else {
                 String::new()
             };

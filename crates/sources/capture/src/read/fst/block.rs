@@ -41,13 +41,13 @@ impl Block {
         front.skip(FRONT - 16)?;
         let (unpacked, packed, signals_of_frame) =
             (front.varint()?, front.varint()?, front.varint()?);
-        let what = "the values at the beginning of a block of changes";
+        let name_of_part = "the values at the beginning of a block of changes";
         let rest = part.behind(front.taken())?;
         front.skip(packed)?;
         let signals = front.varint()?;
         let chains = part.behind(front.taken())?;
         drop(front);
-        let frame = (Part { length: packed, what, ..rest }, unpacked);
+        let frame = (Part { length: packed, what: name_of_part, ..rest }, unpacked);
 
         let (_, tail) = back(chains, TAIL)?;
         let mut numbers = file.plain(tail)?;
@@ -71,13 +71,13 @@ impl Block {
 
     /// The chain of a signal, if it changes in the block.
     fn chain(&self, file: &mut File, kind: Index, number: u64) -> Result<Option<Part>> {
-        let mut wanted = number;
+        let mut wanted_signal = number;
         for _ in 0..MOST_ALIASES {
             let index = file.plain(self.index)?;
-            let place = place_of(index, self.index.length, kind, wanted)?;
+            let place = place_of(index, self.index.length, kind, wanted_signal)?;
             match place {
                 Place::None => return Ok(None),
-                Place::Alias(other) => wanted = other,
+                Place::Alias(other) => wanted_signal = other,
                 Place::Chain { start, end } => {
                     let length = end.unwrap_or(self.chains.length).checked_sub(start);
                     let rest = self.chains.behind(start)?;
@@ -99,9 +99,9 @@ impl Block {
             _ => Packing::Zlib,
         };
         let mut start = file.plain(chain)?;
-        let (unpacked, taken) = (start.varint()?, start.taken());
+        let (unpacked, taken_bytes) = (start.varint()?, start.taken());
         drop(start);
-        let rest = chain.behind(taken)?;
+        let rest = chain.behind(taken_bytes)?;
         let bytes = match unpacked {
             0 => file.load(rest)?,
             _ => file.unpack(rest, packing, unpacked)?,

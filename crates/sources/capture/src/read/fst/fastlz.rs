@@ -7,8 +7,8 @@ const MOST_NEAR: usize = 8191;
 ///
 /// # Errors
 /// What is wrong with the block.
-pub(super) fn decompress(packed: &[u8], most: usize) -> Result<Vec<u8>, &'static str> {
-    let mut block = Block { rest: packed, out: Vec::with_capacity(most), most };
+pub(super) fn decompress(packed: &[u8], most_bytes: usize) -> Result<Vec<u8>, &'static str> {
+    let mut block = Block { rest: packed, out: Vec::with_capacity(most_bytes), most_bytes };
     let Some((first, rest)) = packed.split_first() else { return Ok(block.out) };
     let is_far = match first >> 5 {
         0 => false,
@@ -31,7 +31,7 @@ pub(super) fn decompress(packed: &[u8], most: usize) -> Result<Vec<u8>, &'static
 struct Block<'a> {
     rest: &'a [u8],
     out: Vec<u8>,
-    most: usize,
+    most_bytes: usize,
 }
 
 const CUT: &str = "the block ends within a run";
@@ -44,7 +44,7 @@ impl Block<'_> {
     }
 
     fn grows(&self, bytes: usize) -> Result<(), &'static str> {
-        match self.most.checked_sub(self.out.len()) {
+        match self.most_bytes.checked_sub(self.out.len()) {
             Some(left) if bytes <= left => Ok(()),
             _ => Err("the block has more bytes than the file states"),
         }

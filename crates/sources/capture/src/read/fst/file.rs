@@ -120,9 +120,9 @@ impl<'a> File<'a> {
             Packing::Lz4 | Packing::FastLz => block(part, packing, &self.load(part)?, unpacked),
             Packing::Lz4Duo => {
                 let mut start = self.plain(part)?;
-                let (between, taken) = (start.varint()?, start.taken());
+                let (between, taken_bytes) = (start.varint()?, start.taken());
                 drop(start);
-                let packed = self.load(part.behind(taken)?)?;
+                let packed = self.load(part.behind(taken_bytes)?)?;
                 let once = block(part, Packing::Lz4, &packed, between)?;
                 block(part, Packing::Lz4, &once, unpacked)
             }
@@ -133,10 +133,10 @@ impl<'a> File<'a> {
 /// All bytes of a decoder.
 fn inflate(part: Part, decoder: impl Read, unpacked: u64) -> Result<Vec<u8>> {
     bounded(part, unpacked)?;
-    let mut all = Vec::new();
-    let read = decoder.take(unpacked).read_to_end(&mut all);
+    let mut all_bytes = Vec::new();
+    let read = decoder.take(unpacked).read_to_end(&mut all_bytes);
     read.map_err(|error| part.wrong(format!("cannot be decompressed: {error}")))?;
-    complete(part, all, unpacked)
+    complete(part, all_bytes, unpacked)
 }
 
 /// An error if so many bytes are more than are kept in memory.

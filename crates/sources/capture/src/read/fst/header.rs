@@ -39,8 +39,8 @@ impl Header {
         let (signals, blocks) = (bytes.u64()?, bytes.u64()?);
         let exponent = i8::from_be_bytes([bytes.byte()?]);
         let mut text = |length: u64| -> Result<String> {
-            let all = (0..length).map(|_| bytes.byte()).collect::<Result<Vec<u8>>>()?;
-            let text = all.split(|byte| *byte == 0).next().unwrap_or(&[]);
+            let all_bytes = (0..length).map(|_| bytes.byte()).collect::<Result<Vec<u8>>>()?;
+            let text = all_bytes.split(|byte| *byte == 0).next().unwrap_or(&[]);
             Ok(String::from_utf8_lossy(text).trim().to_owned())
         };
         let (version, date) = (text(VERSION)?, text(DATE)?);
@@ -93,15 +93,15 @@ impl Blocks {
 
     /// Takes the block at a place, the kind of which is its first byte; its length.
     fn block(&mut self, file: &mut File, place: u64) -> Result<Option<u64>> {
-        let what = "a block of the dump";
-        let mut start = file.plain(Part { place, length: 1, what })?;
+        let name_of_part = "a block of the dump";
+        let mut start = file.plain(Part { place, length: 1, what: name_of_part })?;
         let kind = start.byte()?;
         drop(start);
         let place = place + 1;
         if file.length - place < LENGTH {
             return Err(self.unfinished(file.length));
         }
-        let length = file.plain(Part { place, length: LENGTH, what })?.u64()?;
+        let length = file.plain(Part { place, length: LENGTH, what: name_of_part })?.u64()?;
         // Where a writer was stopped, the length of its last block is 0.
         if kind == 255 && length == 0 {
             return Ok(None);
@@ -113,7 +113,7 @@ impl Blocks {
             let reason = format!("a block of {length} bytes, expected {LENGTH} or more: {CONVERT}");
             return Err(Error::byte(place, reason));
         }
-        self.take(file, kind, Part { place, length, what })?;
+        self.take(file, kind, Part { place, length, what: name_of_part })?;
         Ok(Some(length))
     }
 

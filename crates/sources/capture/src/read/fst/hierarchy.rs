@@ -35,9 +35,9 @@ pub(super) fn names(
 ) -> Result<Names> {
     let mut start = file.plain(part)?;
     start.skip(8)?;
-    let (unpacked, taken) = (start.u64()?, start.taken());
+    let (unpacked, taken_bytes) = (start.u64()?, start.taken());
     drop(start);
-    let packed = part.behind(taken)?;
+    let packed = part.behind(taken_bytes)?;
     let bytes = match packing {
         Packing::Gzip => file.gzip(packed, unpacked)?,
         _ => Reader::memory(file.unpack(packed, packing, unpacked)?, part.place, part.what),

@@ -31,20 +31,25 @@ enum Entry {
 }
 
 /// The place of a signal's changes in an index of so many bytes.
-pub(super) fn place_of(mut index: Reader, length: u64, kind: Index, wanted: u64) -> Result<Place> {
+pub(super) fn place_of(
+    mut index: Reader,
+    length: u64,
+    kind: Index,
+    wanted_signal: u64,
+) -> Result<Place> {
     let damaged = |index: &Reader| -> Error {
         index.wrong("an impossible place of changes, so the file is damaged")
     };
     let (mut number, mut offset, mut alias) = (0u64, 0u64, 0u64);
     let mut start = None;
-    while index.taken() < length && (number <= wanted || start.is_some()) {
+    while index.taken() < length && (number <= wanted_signal || start.is_some()) {
         let next = match entry(&mut index, kind, alias)? {
             Entry::Without(signals) => number.checked_add(signals),
-            Entry::Alias(other) => {
-                alias = other;
-                if number == wanted {
-                    return if other < wanted {
-                        Ok(Place::Alias(other))
+            Entry::Alias(other_signal) => {
+                alias = other_signal;
+                if number == wanted_signal {
+                    return if other_signal < wanted_signal {
+                        Ok(Place::Alias(other_signal))
                     } else {
                         Err(damaged(&index))
                     };
@@ -56,7 +61,7 @@ pub(super) fn place_of(mut index: Reader, length: u64, kind: Index, wanted: u64)
                 if let Some(start) = start {
                     return Ok(Place::Chain { start, end: Some(offset) });
                 }
-                start = (number == wanted).then_some(offset);
+                start = (number == wanted_signal).then_some(offset);
                 number.checked_add(1)
             }
         };

@@ -59,8 +59,8 @@ pub fn read_fst(
 
 /// The dump within a wrapper.
 fn unwrapped(file: &mut File) -> Result<Option<Vec<u8>>> {
-    let what = "the dump compressed as a whole";
-    let whole = Part { place: 0, length: file.length, what };
+    let name_of_part = "the dump compressed as a whole";
+    let whole = Part { place: 0, length: file.length, what: name_of_part };
     if file.length == 0 {
         return Err(Error::Unusable("the file is empty".into()));
     }
@@ -75,7 +75,7 @@ fn unwrapped(file: &mut File) -> Result<Option<Vec<u8>>> {
             "the dump is not yet compressed as a whole: wait until its writer has ended".into(),
         ));
     }
-    let packed = Part { place: 1, length, what }.behind(FRONT)?;
+    let packed = Part { place: 1, length, what: name_of_part }.behind(FRONT)?;
     file.unpack(packed, Packing::Gzip, unpacked).map(Some)
 }
 
@@ -92,11 +92,11 @@ fn read(file: &mut File, request: &Request, sink: &mut dyn FnMut(Edge)) -> Resul
         return Err(Error::Unusable(format!("the dump has no widths of its signals: {CONVERT}")));
     };
     let names = hierarchy::names(file, packing, names, &mut origin)?;
-    let wanted = request.channel.as_deref();
-    let Some((chosen, bit)) = names.choose(wanted)? else {
+    let wanted_channel = request.channel.as_deref();
+    let Some((chosen, bit)) = names.choose(wanted_channel)? else {
         return Err(Error::Unusable("the dump has no variable".into()));
     };
-    let name = wanted.map_or_else(|| chosen.name.clone(), str::to_owned);
+    let name = wanted_channel.map_or_else(|| chosen.name.clone(), str::to_owned);
     let signal = Signal::find(file, geometry, chosen, bit)?;
     drop(names);
     request.stated.set(Some(header.hz));
@@ -106,10 +106,10 @@ fn read(file: &mut File, request: &Request, sink: &mut dyn FnMut(Edge)) -> Resul
     }
     tracker.finish(sink);
     let mut recording = recording(Format::Fst, &name, Some(header.hz), &origin, &tracker.levels);
-    let found = blocks.changes.len() as u64;
-    if found < header.blocks {
+    let found_blocks = blocks.changes.len() as u64;
+    if found_blocks < header.blocks {
         let reason =
-            format!("the header states {} blocks of changes, found {found}", header.blocks);
+            format!("the header states {} blocks of changes, found {found_blocks}", header.blocks);
         recording.remarks.push(Remark::Truncated { place: Place::Byte(file.length), reason });
     }
     Ok(recording)

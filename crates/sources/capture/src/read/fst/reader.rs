@@ -18,30 +18,39 @@ pub(super) struct Reader<'a> {
     before: u64,
     /// Where the part begins in the file, and what it is.
     place: u64,
-    what: &'static str,
+    name_of_part: &'static str,
 }
 
 impl<'a> Reader<'a> {
     /// A part of a file at a place, of at most so many bytes.
     pub fn new(
         source: Box<dyn Read + 'a>,
-        most: u64,
+        most_bytes: u64,
         place: u64,
-        what: &'static str,
+        name_of_part: &'static str,
     ) -> Reader<'a> {
-        let together = most.clamp(1, BLOCK as u64) as usize;
-        Reader { source, block: Vec::new(), together, at: 0, end: 0, before: 0, place, what }
+        let together = most_bytes.clamp(1, BLOCK as u64) as usize;
+        Reader {
+            source,
+            block: Vec::new(),
+            together,
+            at: 0,
+            end: 0,
+            before: 0,
+            place,
+            name_of_part,
+        }
     }
 
     /// The same in memory.
-    pub fn memory(bytes: Vec<u8>, place: u64, what: &'static str) -> Reader<'a> {
+    pub fn memory(bytes: Vec<u8>, place: u64, name_of_part: &'static str) -> Reader<'a> {
         let most = bytes.len() as u64;
-        Reader::new(Box::new(Cursor::new(bytes)), most, place, what)
+        Reader::new(Box::new(Cursor::new(bytes)), most, place, name_of_part)
     }
 
     /// An error about the part.
     pub fn wrong(&self, reason: impl std::fmt::Display) -> Error {
-        Error::byte(self.place, format!("{}: {reason}", self.what))
+        Error::byte(self.place, format!("{}: {reason}", self.name_of_part))
     }
 
     /// Bytes that were taken so far.
@@ -130,13 +139,13 @@ impl<'a> Reader<'a> {
     }
 
     /// A text up to a byte of 0.
-    pub fn text(&mut self, most: usize) -> Result<String> {
+    pub fn text(&mut self, most_bytes: usize) -> Result<String> {
         let mut text = Vec::new();
         loop {
             match self.byte()? {
                 0 => return Ok(String::from_utf8_lossy(&text).into_owned()),
-                _ if text.len() == most => {
-                    return Err(self.wrong(format!("a name of more than {most} bytes")));
+                _ if text.len() == most_bytes => {
+                    return Err(self.wrong(format!("a name of more than {most_bytes} bytes")));
                 }
                 byte => text.push(byte),
             }
@@ -145,14 +154,14 @@ impl<'a> Reader<'a> {
 
     /// Skips bytes.
     pub fn skip(&mut self, bytes: u64) -> Result<()> {
-        let mut left = bytes;
-        while left > 0 {
+        let mut bytes_left = bytes;
+        while bytes_left > 0 {
             if self.is_at_end()? {
                 return Err(self.wrong("ends too early, so the file is damaged"));
             }
-            let step = left.min((self.end - self.at) as u64);
+            let step = bytes_left.min((self.end - self.at) as u64);
             self.at += step as usize;
-            left -= step;
+            bytes_left -= step;
         }
         Ok(())
     }
@@ -179,8 +188,8 @@ mod tests {
         assert_eq!(reader(&[0xe5, 0x8e, 0x26]).both().unwrap().0, 624_485);
         assert_eq!(reader(&[0xc0, 0xbb, 0x78]).both().unwrap().1, -123_456);
         assert_eq!(reader(&[0x7f]).both().unwrap(), (127, -1));
-        let most = [[0xff; 9].as_slice(), &[1]].concat();
-        assert_eq!(reader(&most).varint().unwrap(), u64::MAX);
+        let most_number = [[0xff; 9].as_slice(), &[1]].concat();
+        assert_eq!(reader(&most_number).varint().unwrap(), u64::MAX);
         for damaged in [&[0xff; 11][..], &[0x80], &[]] {
             let message = reader(damaged).varint().unwrap_err().to_string();
             assert!(message.starts_with("byte 7: a part: "), "{message}");

@@ -50,9 +50,9 @@ impl Signal {
         let number = handle.saturating_sub(1);
         let mut start = file.plain(geometry)?;
         start.skip(8)?;
-        let (unpacked, signals, taken) = (start.u64()?, start.u64()?, start.taken());
+        let (unpacked, signals, taken_bytes) = (start.u64()?, start.u64()?, start.taken());
         drop(start);
-        let mut widths = file.zlib(geometry.behind(taken)?, unpacked)?;
+        let mut widths = file.zlib(geometry.behind(taken_bytes)?, unpacked)?;
         if number >= signals {
             return Err(widths.wrong(format!("has {signals} signals, the channel is {handle}")));
         }

@@ -127,16 +127,16 @@ mod tests {
     #[test]
     fn no_edge_lies_next_to_a_blackout() {
         let changes = [(0, b'0'), (10, b'1'), (20, b'0'), (30, b'1'), (40, b'0')];
-        let all = [(10.0, true), (20.0, false), (30.0, true), (40.0, false)];
-        assert_eq!(edges(&[], &changes), (all.to_vec(), 0));
+        let all_edges = [(10.0, true), (20.0, false), (30.0, true), (40.0, false)];
+        assert_eq!(edges(&[], &changes), (all_edges.to_vec(), 0));
         // Off from 15 to 25: the edge at 20 is lost, and the level at 25 is that of 20.
-        let some = vec![all[0], all[2], all[3]];
+        let some = vec![all_edges[0], all_edges[2], all_edges[3]];
         assert_eq!(edges(&[(15, false), (25, true)], &changes), (some, 1));
         // A change at the time of the end is the level there, no edge.
-        let fewer = vec![all[0], all[3]];
+        let fewer = vec![all_edges[0], all_edges[3]];
         assert_eq!(edges(&[(15, false), (30, true)], &changes), (fewer, 1));
         // Off to the end, from behind the edge at 20 on.
-        assert_eq!(edges(&[(20, false)], &changes), (all[..2].to_vec(), 1));
+        assert_eq!(edges(&[(20, false)], &changes), (all_edges[..2].to_vec(), 1));
     }
 
     #[test]

@@ -25,17 +25,17 @@ impl<'a> Bytes<'a> {
 
     /// Reads until a block is full or the file ends; the number of bytes.
     pub fn fill(&mut self, block: &mut [u8]) -> Result<usize> {
-        let mut held = 0;
-        while held < block.len() {
-            match self.stream.read(&mut block[held..]) {
+        let mut held_bytes = 0;
+        while held_bytes < block.len() {
+            match self.stream.read(&mut block[held_bytes..]) {
                 Ok(0) => break,
-                Ok(read) => held += read,
+                Ok(read) => held_bytes += read,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => (),
                 Err(error) => return Err(Error::stream(&error)),
             }
         }
-        self.at += held as u64;
-        Ok(held)
+        self.at += held_bytes as u64;
+        Ok(held_bytes)
     }
 
     /// Reads up to as many bytes as are asked for, in memory that grows with what there is.

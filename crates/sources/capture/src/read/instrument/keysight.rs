@@ -80,8 +80,8 @@ pub(super) fn read(
         }
     }
     if behind > 0 {
-        let all = waveforms.iter().flat_map(|waveform| &waveform.buffers);
-        let stated = all.fold(0u64, |sum, buffer| sum.saturating_add(buffer.size));
+        let all_buffers = waveforms.iter().flat_map(|waveform| &waveform.buffers);
+        let stated = all_buffers.fold(0u64, |sum, buffer| sum.saturating_add(buffer.size));
         recording
             .remarks
             .push(Remark::WrongSizes { stated, actual: stated.saturating_add(behind) });
@@ -102,18 +102,18 @@ fn waveforms(stream: &mut dyn Source) -> Result<(Vec<Waveform>, u64)> {
     if number > MOST_RECORDS {
         return Err(head.wrong(8, format!("{number} waveforms, the limit is {MOST_RECORDS}")));
     }
-    let mut all = Vec::new();
+    let mut all_waveforms = Vec::new();
     for _ in 0..number {
         // A file that was cut has the first waveforms.
-        if place >= end && !all.is_empty() {
+        if place >= end && !all_waveforms.is_empty() {
             break;
         }
         let waveform = waveform(stream, place, is_long)?;
         let last = waveform.buffers.last();
         place = last.map_or(place, |last| last.place.saturating_add(last.size));
-        all.push(waveform);
+        all_waveforms.push(waveform);
     }
-    Ok((all, end.saturating_sub(place)))
+    Ok((all_waveforms, end.saturating_sub(place)))
 }
 
 fn waveform(stream: &mut dyn Source, start: u64, is_long: bool) -> Result<Waveform> {
@@ -161,23 +161,24 @@ fn waveform(stream: &mut dyn Source, start: u64, is_long: bool) -> Result<Wavefo
 fn buffer(stream: &mut dyn Source, start: u64, is_long: bool) -> Result<Buffer> {
     let header = at_place(stream, start)?.header(if is_long { 16 } else { 12 }, false)?;
     let size = if is_long { header.u64(8)? } else { header.u32(8)?.into() };
-    let own = u64::from(header.u32(0)?);
-    if !(12..=1 << 12).contains(&own) {
-        return Err(header.wrong(0, format!("a buffer's header of {own} bytes, expected 12 or 16")));
+    let header_bytes = u64::from(header.u32(0)?);
+    if !(12..=1 << 12).contains(&header_bytes) {
+        return Err(header
+            .wrong(0, format!("a buffer's header of {header_bytes} bytes, expected 12 or 16")));
     }
-    Ok(Buffer { place: start + own, size, kind: header.u16(4)?, each: header.u16(6)? })
+    Ok(Buffer { place: start + header_bytes, size, kind: header.u16(4)?, each: header.u16(6)? })
 }
 
 /// Names of the waveforms; those of bits count on over all waveforms of bits.
 fn channels(waveforms: &[Waveform]) -> Vec<Channel> {
-    let (mut all, mut bits) = (Vec::new(), 0);
+    let (mut all_channels, mut bits) = (Vec::new(), 0);
     for (n, waveform) in waveforms.iter().enumerate() {
         let segment = |name: String| match waveform.segment {
             0 => name,
             segment => format!("{name} segment {segment}"),
         };
         if waveform.is_logic {
-            all.extend((0..8).map(|bit| Channel {
+            all_channels.extend((0..8).map(|bit| Channel {
                 name: segment(format!("D{}", bits + bit)),
                 waveform: n,
                 bit: Some(bit),
@@ -187,10 +188,10 @@ fn channels(waveforms: &[Waveform]) -> Vec<Channel> {
             let number = || format!("CH{}", n + 1);
             let name = Some(waveform.label.clone()).filter(|name| !name.is_empty());
             let name = segment(name.unwrap_or_else(number));
-            all.push(Channel { name, waveform: n, bit: None });
+            all_channels.push(Channel { name, waveform: n, bit: None });
         }
     }
-    all
+    all_channels
 }
 
 /// The buffer of a waveform that holds its samples.

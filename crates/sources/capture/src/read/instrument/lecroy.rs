@@ -12,7 +12,7 @@ const NAME: &[u8] = b"WAVEDESC";
 const MOST_PREFIX: usize = 256;
 /// Least size of the block, for each template.
 const LEAST_OLD: usize = 320;
-const LEAST: usize = 346;
+const LEAST_NEW: usize = 346;
 /// Most segments of a sequence.
 const MOST_SEGMENTS: u64 = 1 << 16;
 
@@ -139,7 +139,7 @@ fn block(bytes: &mut Bytes) -> Result<(Header, &'static Source)> {
         }
     };
     if places.size == NEW.size {
-        header = header.and(bytes.header(LEAST - LEAST_OLD, false)?);
+        header = header.and(bytes.header(LEAST_NEW - LEAST_OLD, false)?);
     }
     let is_big = is_big(&header)?;
     Ok((header.with_order(is_big), places))
@@ -154,9 +154,9 @@ fn check(header: &Header, places: &Source) -> Result<()> {
         6 | 9 => Some("pairs of a least and a greatest value, by peak detection".to_owned()),
         kind => Some(format!("a record of kind {kind}")),
     };
-    if let Some(what) = reason {
+    if let Some(defect) = reason {
         let advice = "save the channel itself, sampled in real time";
-        return Err(header.wrong(places.kind, format!("the file has {what}: {advice}")));
+        return Err(header.wrong(places.kind, format!("the file has {defect}: {advice}")));
     }
     match places.sparsing.map(|at| size(header, at).map(|every| (at, every))).transpose()? {
         Some((at, every)) if every > 1 => Err(header.wrong(

@@ -34,9 +34,9 @@ impl Settings {
     fn take(&mut self, line: u64, text: &str) -> Result<()> {
         let Some((name, value)) = text.split_once(':') else { return Ok(()) };
         let value = value.trim();
-        let wrong = |what: &str| {
+        let wrong = |expectation: &str| {
             let name = shown(name);
-            Error::line(line, format!("{name} is `{}`, expected {what}", shown(value)))
+            Error::line(line, format!("{name} is `{}`, expected {expectation}", shown(value)))
         };
         match name.trim() {
             "Rate" => {
@@ -136,8 +136,8 @@ pub(super) fn read(
     let hz = rate.ok_or_else(|| Error::Unusable("the file states no `;Rate: `".into()))?;
     let channels = settings.channels();
     let names: Vec<String> = channels.iter().map(|n| format!("CH{n}")).collect();
-    let wanted = request.channel.as_deref();
-    let at = choose(&names, wanted)?;
+    let wanted_channel = request.channel.as_deref();
+    let at = choose(&names, wanted_channel)?;
     let mut recording = recording(&names[at], hz, request);
     let mut samples =
         Samples { channel: channels[at], count: 0, last: 0, levels: Levels::default() };

@@ -136,21 +136,22 @@ fn toggle(
     sink: &mut dyn FnMut(Edge),
 ) -> Result<Option<Remark>> {
     let mut high = chunk.high;
-    let mut left = chunk.changes;
-    while left > 0 {
+    let mut changes_left = chunk.changes;
+    while changes_left > 0 {
         request.go_on()?;
-        let wanted = left.min((block.len() / 8) as u64);
+        let wanted_changes = changes_left.min((block.len() / 8) as u64);
         let start = bytes.at();
-        let read = bytes.fill(&mut block[..wanted as usize * 8])? / 8;
+        let read = bytes.fill(&mut block[..wanted_changes as usize * 8])? / 8;
         for (n, time) in block[..read * 8].chunks_exact(8).enumerate() {
             let time = f64::from_le_bytes(time.try_into().unwrap_or_default());
             high = !high;
             levels.change(high, ticks.of(time, start + 8 * n as u64)?, sink);
         }
-        left -= read as u64;
-        if (read as u64) < wanted {
-            let (stated, found) = (chunk.changes, chunk.changes - left);
-            let reason = format!("the header states {stated} changes, the file has {found}");
+        changes_left -= read as u64;
+        if (read as u64) < wanted_changes {
+            let (stated, found_changes) = (chunk.changes, chunk.changes - changes_left);
+            let reason =
+                format!("the header states {stated} changes, the file has {found_changes}");
             return Ok(Some(Remark::Truncated { place: Place::Byte(bytes.at()), reason }));
         }
     }

@@ -52,13 +52,13 @@ impl Code {
 
     /// The number in bytes, of which there are enough.
     fn value(self, bytes: &[u8], big: bool) -> f64 {
-        let mut all = [0u8; 8];
-        let used = &mut all[..self.size()];
+        let mut all_bytes = [0u8; 8];
+        let used = &mut all_bytes[..self.size()];
         used.copy_from_slice(&bytes[..self.size()]);
         if big {
             used.reverse();
         }
-        let [a, b, c, d, ..] = all;
+        let [a, b, c, d, ..] = all_bytes;
         match self {
             Code::U8 => f64::from(a),
             Code::I8 => f64::from(a as i8),
@@ -67,7 +67,7 @@ impl Code {
             Code::U32 => f64::from(u32::from_le_bytes([a, b, c, d])),
             Code::I32 => f64::from(i32::from_le_bytes([a, b, c, d])),
             Code::F32 => f64::from(f32::from_le_bytes([a, b, c, d])),
-            Code::F64 => f64::from_le_bytes(all),
+            Code::F64 => f64::from_le_bytes(all_bytes),
         }
     }
 }
@@ -100,18 +100,19 @@ impl Layout {
             return Err(Error::Unusable(reason));
         }
         let mut block = vec![0; BLOCK / stride * stride];
-        let mut left = samples;
-        while left > 0 {
-            let wanted = left.min((block.len() / stride) as u64);
-            let part = &mut block[..wanted as usize * stride];
+        let mut samples_left = samples;
+        while samples_left > 0 {
+            let wanted_samples = samples_left.min((block.len() / stride) as u64);
+            let part = &mut block[..wanted_samples as usize * stride];
             let read = bytes.fill(part)?;
             let whole = read / stride;
             take(&mut part[..whole * stride].chunks_exact(stride).map(|all| &all[lane..]))?;
-            left -= whole as u64;
-            if (whole as u64) < wanted {
-                let found = samples - left;
+            samples_left -= whole as u64;
+            if (whole as u64) < wanted_samples {
+                let found_samples = samples - samples_left;
                 let place = Place::Byte(bytes.at());
-                let reason = format!("the header states {samples} samples, the file has {found}");
+                let reason =
+                    format!("the header states {samples} samples, the file has {found_samples}");
                 return Ok(Some(Remark::Truncated { place, reason }));
             }
         }

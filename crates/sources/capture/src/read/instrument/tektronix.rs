@@ -110,11 +110,11 @@ fn has_setting(settings: &[u8], name: &str, big: Option<bool>) -> bool {
         Some(true) => size.to_be_bytes().to_vec(),
         Some(false) => size.to_le_bytes().to_vec(),
     };
-    let wanted = [&length, name.as_bytes()].concat();
+    let wanted_words = [&length, name.as_bytes()].concat();
     let Some(start) = settings.windows(SETTINGS.len()).position(|part| part == SETTINGS) else {
         return false;
     };
-    settings[start..].windows(wanted.len()).any(|part| part == wanted)
+    settings[start..].windows(wanted_words.len()).any(|part| part == wanted_words)
 }
 
 /// Refuses files of several frames, and those without a signal over time.
@@ -154,8 +154,8 @@ fn code(header: &Header, at: usize, version: u8) -> Result<Code> {
         5 => Code::F64,
         6 if version == 3 => Code::U8,
         7 if version == 3 => Code::I8,
-        other => {
-            let reason = format!("the samples have the format {other}: save as CSV");
+        other_code => {
+            let reason = format!("the samples have the format {other_code}: save as CSV");
             return Err(header.wrong(at, reason));
         }
     };

@@ -44,17 +44,17 @@ pub(super) fn header<R: Read>(stream: &mut Counted<R>) -> Result<Head> {
 fn common<R: Read>(stream: &mut Counted<R>, size: u64, named: bool) -> Result<Layout> {
     let place = stream.place;
     check_chunk(place, b"COMM", size)?;
-    let least = COMMON_BYTES + if named { ENCODING } else { 0 };
-    if size < least {
+    let least_bytes = COMMON_BYTES + if named { ENCODING } else { 0 };
+    if size < least_bytes {
         return Err(Error::byte(
             place,
-            format!("the chunk `COMM` has {size} bytes, at least {least} are expected"),
+            format!("the chunk `COMM` has {size} bytes, at least {least_bytes} are expected"),
         ));
     }
     let bytes: [u8; COMMON_BYTES as usize] = stream.whole("the chunk COMM")?;
     let encoding: [u8; ENCODING as usize] =
         if named { stream.whole("the chunk COMM")? } else { *b"NONE" };
-    stream.skip(size - least + size % 2, "the chunk COMM")?;
+    stream.skip(size - least_bytes + size % 2, "the chunk COMM")?;
     let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let hz = check_rate(place + 8, extended(&bytes[8..]))?;
     // Samples of 12 bits take two bytes.

@@ -72,12 +72,13 @@ fn description<R: Read>(stream: &mut Counted<R>) -> Result<Layout> {
         _ => None,
     };
     let plain = encoding == *b"lpcm" && frames == 1 && packet % u32::from(channels) == 0;
-    let what = || {
+    let format_name = || {
         format!(
             "{bits} bits, encoding `{}`, {packet} bytes a packet",
             shown(&String::from_utf8_lossy(&encoding))
         )
     };
-    let sample = sample.filter(|_| plain).ok_or_else(|| unknown_samples(place + 8, &what()))?;
+    let sample =
+        sample.filter(|_| plain).ok_or_else(|| unknown_samples(place + 8, &format_name()))?;
     Ok(Layout { sample, big: flags & IS_LITTLE == 0, channels, hz })
 }

@@ -132,8 +132,9 @@ fn behind_tag<R: Read>(stream: &mut Counted<R>) -> Result<[u8; 4]> {
 
 /// An error for a number of channels that no recording has.
 fn check_channels(place: u64, channels: u32) -> Result<u16> {
-    let known = u16::try_from(channels).ok().filter(|_| (1..=MOST_CHANNELS).contains(&channels));
-    known.ok_or_else(|| {
+    let known_channels =
+        u16::try_from(channels).ok().filter(|_| (1..=MOST_CHANNELS).contains(&channels));
+    known_channels.ok_or_else(|| {
         Error::byte(
             place,
             format!("the file has {channels} channels, 1 to {MOST_CHANNELS} are expected"),
@@ -165,11 +166,11 @@ fn check_chunk(place: u64, name: &[u8], size: u64) -> Result<()> {
 }
 
 /// An error for samples that this reader has no numbers for.
-fn unknown_samples(place: u64, what: &str) -> Error {
+fn unknown_samples(place: u64, format_name: &str) -> Error {
     Error::byte(
         place,
         format!(
-            "samples of {what} are not supported: convert the file, with `sox FILE pin.wav` for \
+            "samples of {format_name} are not supported: convert the file, with `sox FILE pin.wav` for \
              instance"
         ),
     )
@@ -184,42 +185,42 @@ struct Counted<R> {
 impl<R: Read> Counted<R> {
     /// Fills the buffer as far as possible.
     fn fill(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let mut held = 0;
-        while held < buffer.len() {
-            match self.stream.read(&mut buffer[held..]) {
+        let mut held_bytes = 0;
+        while held_bytes < buffer.len() {
+            match self.stream.read(&mut buffer[held_bytes..]) {
                 Ok(0) => break,
-                Ok(read) => held += read,
+                Ok(read) => held_bytes += read,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => (),
                 Err(error) => return Err(Error::stream(&error)),
             }
         }
-        self.place += held as u64;
-        Ok(held)
+        self.place += held_bytes as u64;
+        Ok(held_bytes)
     }
 
-    fn whole<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
+    fn whole<const N: usize>(&mut self, name_of_part: &str) -> Result<[u8; N]> {
         let mut bytes = [0; N];
-        let held = self.fill(&mut bytes)?;
-        if held < N {
-            Err(Error::byte(self.place, format!("the file ends within {what}")))
+        let held_bytes = self.fill(&mut bytes)?;
+        if held_bytes < N {
+            Err(Error::byte(self.place, format!("the file ends within {name_of_part}")))
         } else {
             Ok(bytes)
         }
     }
 
-    fn skip(&mut self, bytes: u64, what: &str) -> Result<()> {
+    fn skip(&mut self, bytes: u64, name_of_part: &str) -> Result<()> {
         let skipped = std::io::copy(&mut self.stream.by_ref().take(bytes), &mut std::io::sink())
             .map_err(|error| Error::stream(&error))?;
         self.place += skipped;
         if skipped < bytes {
-            Err(Error::byte(self.place, format!("the file ends within {what}")))
+            Err(Error::byte(self.place, format!("the file ends within {name_of_part}")))
         } else {
             Ok(())
         }
     }
 
     /// Four bytes, the highest first.
-    fn number(&mut self, what: &str) -> Result<u32> {
-        self.whole(what).map(u32::from_be_bytes)
+    fn number(&mut self, name_of_part: &str) -> Result<u32> {
+        self.whole(name_of_part).map(u32::from_be_bytes)
     }
 }

@@ -32,12 +32,12 @@ impl Pin {
     pub(super) fn new(request: &Request, channels: u32, hz: f64, floor: f64) -> Result<Pin> {
         request.stated.set(Some(hz));
         let names: Vec<String> = (1..=channels).map(|n| n.to_string()).collect();
-        let wanted = match request.channel.as_deref() {
+        let wanted_channel = match request.channel.as_deref() {
             None | Some("left") => "1",
             Some("right") => "2",
             Some(wanted) => wanted,
         };
-        let channel = choose(&names, Some(wanted))?;
+        let channel = choose(&names, Some(wanted_channel))?;
         let assumed = request.channel.is_none() && names.len() > 1;
         Ok(Pin {
             swings: Swings::new(if assumed { names.len() } else { 0 }),
@@ -127,17 +127,20 @@ fn with_remarks(error: Error, remarks: &[Remark]) -> Error {
 #[derive(Debug)]
 struct Swings {
     channels: Vec<(f32, f32)>,
-    left: usize,
+    samples_left: usize,
 }
 
 impl Swings {
     fn new(channels: usize) -> Swings {
         let compared = if channels <= MOST_LOOKED_AT { channels } else { 0 };
-        Swings { channels: vec![(f32::INFINITY, f32::NEG_INFINITY); compared], left: LOOKED_AT }
+        Swings {
+            channels: vec![(f32::INFINITY, f32::NEG_INFINITY); compared],
+            samples_left: LOOKED_AT,
+        }
     }
 
     fn look(&mut self, of: impl Fn(usize, &mut Vec<f32>), values: &mut Vec<f32>) {
-        if self.left == 0 || self.channels.is_empty() {
+        if self.samples_left == 0 || self.channels.is_empty() {
             return;
         }
         for (at, range) in self.channels.iter_mut().enumerate() {
@@ -147,7 +150,7 @@ impl Swings {
                 .iter()
                 .fold(*range, |range, value| (range.0.min(*value), range.1.max(*value)));
         }
-        self.left = self.left.saturating_sub(values.len());
+        self.samples_left = self.samples_left.saturating_sub(values.len());
     }
 
     /// Adds the channels and their swings to an error.
@@ -158,12 +161,12 @@ impl Swings {
         let swing = |(at, range): (usize, &(f32, f32))| {
             format!("channel {} {:.4}", at + 1, (range.1 - range.0).max(0.0))
         };
-        let all: Vec<String> = self.channels.iter().enumerate().map(swing).collect();
+        let all_swings: Vec<String> = self.channels.iter().enumerate().map(swing).collect();
         Error::Unusable(format!(
             "{error}; channel 1 of {} was read because no --channel was given; swing as a \
              fraction of full scale: {}",
-            all.len(),
-            all.join(", ")
+            all_swings.len(),
+            all_swings.join(", ")
         ))
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Rails {
     samples: u64,
     /// Samples that were looked at one by one, those at no extreme, and how many of these equal the
     /// one before.
-    seen: u64,
+    seen_samples: u64,
     elsewhere: u64,
     equal: u64,
 }
@@ -58,7 +58,7 @@ impl Default for Rails {
             low: rail(f32::INFINITY),
             before: f32::NAN,
             samples: 0,
-            seen: 0,
+            seen_samples: 0,
             elsewhere: 0,
             equal: 0,
         }
@@ -84,7 +84,7 @@ impl Rails {
             self.high.push(sample, sample > self.high.value, index);
             self.low.push(sample, sample < self.low.value, index);
             let is_elsewhere = sample < self.high.value && sample > self.low.value;
-            self.seen += 1;
+            self.seen_samples += 1;
             self.elsewhere += u64::from(is_elsewhere);
             self.equal += u64::from(is_elsewhere && sample == self.before);
             self.before = sample;
@@ -98,7 +98,7 @@ impl Rails {
 
     /// Clipped samples, and the first of them.
     pub(super) fn clipped(&self) -> (u64, Option<u64>) {
-        let has_noise = self.elsewhere as f64 >= ELSEWHERE * self.seen as f64
+        let has_noise = self.elsewhere as f64 >= ELSEWHERE * self.seen_samples as f64
             && self.equal as f64 <= EQUAL * self.elsewhere as f64;
         let first = self.high.first.into_iter().chain(self.low.first).min();
         if has_noise { (self.high.clipped + self.low.clipped, first) } else { (0, None) }

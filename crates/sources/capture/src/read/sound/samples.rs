@@ -134,30 +134,31 @@ pub(super) fn read<R: Read>(
 ) -> Result<Done> {
     let frame = layout.frame();
     let mut bytes = vec![0u8; (BYTES / frame).max(1) * frame];
-    let (mut found, mut left, mut wrong) = (0u64, stated, false);
+    let (mut found_bytes, mut bytes_left, mut wrong) = (0u64, stated, false);
     loop {
-        let most = left.map_or(bytes.len() as u64, |left| left.min(bytes.len() as u64)) as usize;
-        let held = stream.fill(&mut bytes[..most])?;
-        found += held as u64;
-        left = left.map(|left| left - held as u64);
+        let most_bytes =
+            bytes_left.map_or(bytes.len() as u64, |left| left.min(bytes.len() as u64)) as usize;
+        let held_bytes = stream.fill(&mut bytes[..most_bytes])?;
+        found_bytes += held_bytes as u64;
+        bytes_left = bytes_left.map(|left| left - held_bytes as u64);
         // What follows the last whole frame, before its bytes may change their order.
-        let rest = bytes[held / frame * frame..held].to_vec();
-        layout.push(&mut bytes[..held], pin, sink)?;
-        if held < most {
+        let rest = bytes[held_bytes / frame * frame..held_bytes].to_vec();
+        layout.push(&mut bytes[..held_bytes], pin, sink)?;
+        if held_bytes < most_bytes {
             return Ok(Done {
-                found,
-                cut: left.is_some_and(|left| left > 0) || held % frame != 0,
+                found: found_bytes,
+                cut: bytes_left.is_some_and(|left| left > 0) || held_bytes % frame != 0,
                 wrong,
             });
         }
-        if left == Some(0) {
+        if bytes_left == Some(0) {
             // What follows is another chunk, or samples that the header does not count.
             let mut next = [0u8; 9];
             let behind = stream.fill(&mut next)?;
-            if behind < 8 || is_chunk(&next, found) {
-                return Ok(Done { found, cut: false, wrong });
+            if behind < 8 || is_chunk(&next, found_bytes) {
+                return Ok(Done { found: found_bytes, cut: false, wrong });
             }
-            (left, wrong) = (None, true);
+            (bytes_left, wrong) = (None, true);
             // Complete the frame that the stated size cuts in two.
             let mut first = rest;
             first.extend_from_slice(&next[..behind]);
@@ -165,7 +166,7 @@ pub(super) fn read<R: Read>(
             first.resize(have.div_ceil(frame) * frame, 0);
             let more = stream.fill(&mut first[have..])?;
             layout.push(&mut first[..have + more], pin, sink)?;
-            found += (behind + more) as u64;
+            found_bytes += (behind + more) as u64;
         }
     }
 }

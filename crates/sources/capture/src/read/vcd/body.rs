@@ -23,17 +23,17 @@ pub(super) enum Kind {
 
 const KINDS: [Kind; 256] = {
     let mut kinds = [Kind::Other; 256];
-    let all: [(&[u8], Kind); 4] = [
+    let all_kinds: [(&[u8], Kind); 4] = [
         (b"\t\n\r ", Kind::Blank),
         (b"#", Kind::Time),
         (b"01xXzZuUwWlLhH-", Kind::Scalar),
         (b"bBrRsS", Kind::Vector),
     ];
     let mut row = 0;
-    while row < all.len() {
+    while row < all_kinds.len() {
         let mut at = 0;
-        while at < all[row].0.len() {
-            kinds[all[row].0[at] as usize] = all[row].1;
+        while at < all_kinds[row].0.len() {
+            kinds[all_kinds[row].0[at] as usize] = all_kinds[row].1;
             at += 1;
         }
         row += 1;

@@ -115,16 +115,18 @@ impl Header {
     ///
     /// # Errors
     /// A missing channel, or several and none requested.
-    pub(super) fn channel(&mut self, wanted: Option<&str>) -> Result<Channel> {
+    pub(super) fn channel(&mut self, wanted_channel: Option<&str>) -> Result<Channel> {
         let names = std::mem::take(&mut self.names);
-        let Some((chosen, bit)) = names.choose(wanted)? else { return Ok(Channel::default()) };
+        let Some((chosen, bit)) = names.choose(wanted_channel)? else {
+            return Ok(Channel::default());
+        };
         let is_longer = |variable: &Variable| {
             variable.id.len() > chosen.id.len() && variable.id.starts_with(&chosen.id)
         };
         Ok(Channel {
             id: chosen.id.clone(),
             bit,
-            name: wanted.map_or_else(|| chosen.name.clone(), str::to_owned),
+            name: wanted_channel.map_or_else(|| chosen.name.clone(), str::to_owned),
             has_longer_id: names.variables().iter().any(is_longer),
         })
     }

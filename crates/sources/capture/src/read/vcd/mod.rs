@@ -57,9 +57,9 @@ pub fn read_vcd(
     let mut parser =
         Parser { request, header: Header::new(request.sample_hz), body: None, place: 0 };
     let mut block = vec![0u8; MOST_WORD + BLOCK];
-    let mut held = 0;
+    let mut held_bytes = 0;
     loop {
-        let read = match stream.read(&mut block[held..held + BLOCK]) {
+        let read = match stream.read(&mut block[held_bytes..held_bytes + BLOCK]) {
             Ok(read) => read,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(Error::stream(&error)),
@@ -67,24 +67,26 @@ pub fn read_vcd(
         if read == 0 {
             break;
         }
-        let end = held + read;
+        let end = held_bytes + read;
         // Complete words are processed, the rest is kept.
-        let whole =
-            block[held..end].iter().rposition(|byte| *byte <= b' ').map_or(0, |at| held + at + 1);
+        let whole = block[held_bytes..end]
+            .iter()
+            .rposition(|byte| *byte <= b' ')
+            .map_or(0, |at| held_bytes + at + 1);
         parser.words(&block[..whole], sink)?;
         block.copy_within(whole..end, 0);
-        held = end - whole;
-        if held > MOST_WORD - 1 {
+        held_bytes = end - whole;
+        if held_bytes > MOST_WORD - 1 {
             return Err(parser.wrong(format!(
                 "a word of more than {MOST_WORD} bytes: this is not a value change dump"
             )));
         }
     }
     // A last word without a line end may be truncated, such as #12 of #1234.
-    let whole = parser.body.as_ref().is_some_and(|body| body.is_whole(&block[..held]))
-        || &block[..held] == b"$end";
-    parser.words(if whole { &block[..held] } else { &[] }, sink)?;
-    parser.finish(held > 0 && !whole)
+    let whole = parser.body.as_ref().is_some_and(|body| body.is_whole(&block[..held_bytes]))
+        || &block[..held_bytes] == b"$end";
+    parser.words(if whole { &block[..held_bytes] } else { &[] }, sink)?;
+    parser.finish(held_bytes > 0 && !whole)
 }
 
 impl Parser<'_> {
@@ -148,12 +150,12 @@ impl Parser<'_> {
 
     fn finish(self, cut: bool) -> Result<Recording> {
         let Some(body) = &self.body else {
-            let what = if self.place == 0 {
+            let problem = if self.place == 0 {
                 "the file is empty"
             } else {
                 "the file ends within its header, before $enddefinitions"
             };
-            return Err(self.wrong(what));
+            return Err(self.wrong(problem));
         };
         let hz = self.header.seconds.map(|seconds| 1.0 / seconds);
         let mut recording =

@@ -67,9 +67,9 @@ impl Body {
         let is_name = words.is_value;
         let kind = kind_of(word as u8);
         if !is_name && matches!(kind, Kind::Time) {
-            let known = self.levels.time..MOST_TIME;
+            let known_times = self.levels.time..MOST_TIME;
             let time = short_number(bytes, start + 1, length - 1);
-            let Some(time) = time.filter(|time| known.contains(time)) else { return false };
+            let Some(time) = time.filter(|time| known_times.contains(time)) else { return false };
             self.levels.time = time;
             words.start = end + 1;
             return true;
@@ -121,9 +121,10 @@ pub(super) struct Key {
 
 impl Key {
     pub(super) fn new(id: &[u8]) -> Key {
-        const MOST: usize = 7;
-        let first = id.iter().take(MOST).rev().fold(0, |key, byte| key << 8 | u64::from(*byte));
-        let mask = (1 << (8 * id.len().min(MOST))) - 1;
-        Key { first, mask, length: id.len(), is_whole: id.len() <= MOST }
+        const MOST_BYTES: usize = 7;
+        let first =
+            id.iter().take(MOST_BYTES).rev().fold(0, |key, byte| key << 8 | u64::from(*byte));
+        let mask = (1 << (8 * id.len().min(MOST_BYTES))) - 1;
+        Key { first, mask, length: id.len(), is_whole: id.len() <= MOST_BYTES }
     }
 }

@@ -103,7 +103,7 @@ mod tests {
             let value = text[..digits].parse().unwrap();
             assert_eq!(short_number(text.as_bytes(), 0, digits), Some(value), "{digits}");
         }
-        for (other, digits) in [
+        for (other_text, digits) in [
             ("12345678901234567\n        ", 17),
             ("123x\n        ", 4),
             ("123456789:\n        ", 10),
@@ -111,7 +111,7 @@ mod tests {
             ("1234567\u{1}\n        ", 8),
             ("\n1234567890", 0),
         ] {
-            assert_eq!(short_number(other.as_bytes(), 0, digits), None, "{other}");
+            assert_eq!(short_number(other_text.as_bytes(), 0, digits), None, "{other_text}");
         }
         assert_eq!(short_number(b"123\n", 0, 3), None);
     }

@@ -64,19 +64,22 @@ pub(super) fn read(
     let head = at_place(stream, 0)?.header(4, false)?;
     let family = family(head.bytes(0, 4)?)
         .ok_or_else(|| head.wrong(0, "this is no waveform of a Rigol oscilloscope"))?;
-    let found = family(stream, size)?;
-    let names: Vec<String> = found.channels.iter().map(|channel| channel.name.clone()).collect();
+    let found_family = family(stream, size)?;
+    let names: Vec<String> =
+        found_family.channels.iter().map(|channel| channel.name.clone()).collect();
     let at = choose(&names, request.channel.as_deref())?;
-    let Some(channel) = found.channels.get(at) else {
+    let Some(channel) = found_family.channels.get(at) else {
         return Err(Error::Unusable("no channel was on when the waveform was saved".into()));
     };
     let mut recording = recording(&channel.name, channel.hz, request);
-    let layout = Layout { lane: channel.lane, stride: found.stride, samples: found.samples };
+    let layout =
+        Layout { lane: channel.lane, stride: found_family.stride, samples: found_family.samples };
     let volts = channel.volts;
-    if let Some(second) = found.second {
-        let all = interwoven(stream, channel.place, second, found.samples / 2)?;
-        let mut all = &all[..];
-        let mut bytes = Bytes::new(&mut all, channel.place);
+    if let Some(second) = found_family.second {
+        let interwoven_channels =
+            interwoven(stream, channel.place, second, found_family.samples / 2)?;
+        let mut rest_of_channels = &interwoven_channels[..];
+        let mut bytes = Bytes::new(&mut rest_of_channels, channel.place);
         read_volts(&mut bytes, layout, volts, request, &mut recording, sink)?;
     } else {
         let mut bytes = at_place(stream, channel.place)?;
