@@ -445,7 +445,7 @@ static inline double hairspring_watch_ticks(const struct hairspring_watch *watch
 static inline struct hairspring_watch hairspring_watch_new(void) {
   struct hairspring_watch watch = {0, 0.0, 0.0};
   uint64_t shortest = UINT64_MAX;
-  double sum = 0.0, squares = 0.0, used = 0.0;
+  double sum = 0.0, squares = 0.0, used_runs = 0.0;
   for (unsigned run = 0; run < 2 * HAIRSPRING_WATCH_RUNS; run += 1) {
     hairspring_watch_start(&watch);
     uint64_t ticks = hairspring_watch_raw(&watch);
@@ -454,12 +454,13 @@ static inline struct hairspring_watch hairspring_watch_new(void) {
     } else if (ticks <= 3 * shortest + 3) {
       /* Relative to the shortest, so that large numbers do not cancel. */
       double above = (double)(int64_t)(ticks - shortest);
-      sum += above, squares += above * above, used += 1.0;
+      sum += above, squares += above * above, used_runs += 1.0;
     }
   }
-  double mean = used > 0.0 ? sum / used : 0.0;
+  double mean = used_runs > 0.0 ? sum / used_runs : 0.0;
   watch.overhead_ticks = (double)shortest + mean;
-  watch.overhead_variance = used > 1.0 ? (squares - used * mean * mean) / (used - 1.0) : 0.0;
+  watch.overhead_variance =
+      used_runs > 1.0 ? (squares - used_runs * mean * mean) / (used_runs - 1.0) : 0.0;
   return watch;
 }
 
@@ -776,10 +777,10 @@ static inline unsigned hairspring_runs_before(const struct hairspring_row *row) 
 
 /* Chooses the rows that run blocks; returns their number. */
 static inline unsigned hairspring_choose_blocks(const struct hairspring_benchmark *benchmark,
-    const struct hairspring_row *chosen[HAIRSPRING_MOST_ROWS]) {
+    const struct hairspring_row *chosen_rows[HAIRSPRING_MOST_ROWS]) {
   unsigned count = 0;
   for (size_t at = 0; at < benchmark->row_count && count < HAIRSPRING_MOST_ROWS; at += 1) {
-    if (hairspring_runs_blocks(&benchmark->rows[at])) chosen[count++] = &benchmark->rows[at];
+    if (hairspring_runs_blocks(&benchmark->rows[at])) chosen_rows[count++] = &benchmark->rows[at];
   }
   return count;
 }
@@ -789,28 +790,28 @@ static inline unsigned hairspring_choose_blocks(const struct hairspring_benchmar
  * these are chosen instead. */
 static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds,
     const struct hairspring_entry *entry, int64_t argument,
-    const struct hairspring_row *chosen[HAIRSPRING_MOST_ROWS]) {
+    const struct hairspring_row *chosen_rows[HAIRSPRING_MOST_ROWS]) {
   unsigned count = 0;
-  uint32_t most = HAIRSPRING_SHORT_CHECK_COPIES;
+  uint32_t most_copies = HAIRSPRING_SHORT_CHECK_COPIES;
   int are_short = 0;
   for (size_t at = 0; at < entry->benchmark->row_count && count < HAIRSPRING_MOST_ROWS; at += 1) {
     const struct hairspring_row *row = &entry->benchmark->rows[at];
     if (!hairspring_is_run(row) || hairspring_runs_blocks(row)) continue;
     if (hairspring_order(row) == HAIRSPRING_ORDER_IN_PLACE) {
-      if (row->bodies + row->inits <= most) chosen[count++] = row;
+      if (row->bodies + row->inits <= most_copies) chosen_rows[count++] = row;
       continue;
     }
     row->run(hairspring_read_now, argument);
     uint64_t ticks = row->run(hairspring_read_now, argument);
     if (ticks > rounds->longest_ticks && count >= HAIRSPRING_FEWEST_ROWS) continue;
     are_short = ticks < (uint64_t)HAIRSPRING_TICKS_OF_SHORT_BODIES * row->bodies;
-    most = row->bodies + row->inits > most ? row->bodies + row->inits : most;
-    chosen[count++] = row;
+    most_copies = row->bodies + row->inits > most_copies ? row->bodies + row->inits : most_copies;
+    chosen_rows[count++] = row;
   }
   const struct hairspring_row *blocks[HAIRSPRING_MOST_ROWS];
   unsigned block_count = are_short ? hairspring_choose_blocks(entry->benchmark, blocks) : 0;
   if (block_count >= HAIRSPRING_FEWEST_ROWS) {
-    for (count = 0; count < block_count; count += 1) chosen[count] = blocks[count];
+    for (count = 0; count < block_count; count += 1) chosen_rows[count] = blocks[count];
   }
   return count;
 }
@@ -883,10 +884,10 @@ static inline void hairspring_observe(struct hairspring_rounds *rounds,
   if (entry->setup != NULL) entry->setup(argument);
   unsigned count = hairspring_choose(rounds, entry, argument, rows);
   for (unsigned round = 0; round < rounds->rounds; round += 1) {
-    for (unsigned left = count; left > 0; left -= 1) {
-      unsigned at = (unsigned)(hairspring_random(rounds) % left);
+    for (unsigned rows_left = count; rows_left > 0; rows_left -= 1) {
+      unsigned at = (unsigned)(hairspring_random(rounds) % rows_left);
       const struct hairspring_row *row = rows[at];
-      rows[at] = rows[left - 1], rows[left - 1] = row;
+      rows[at] = rows[rows_left - 1], rows[rows_left - 1] = row;
       for (unsigned before = hairspring_runs_before(row); before > 0; before -= 1)
         row->run(hairspring_read_now, argument);
       hairspring_wait(hairspring_random(rounds) % (rounds->turns + 1));

@@ -342,13 +342,13 @@ template <class Made, unsigned bodies, class Copies>
 HAIRSPRING_INLINE inline std::uint64_t timed(hairspring_read now, Copies copies) {
   constexpr bool is_warm = std::is_lvalue_reference_v<Made> ||
       is_light<std::remove_reference_t<Made>>;
-  for (unsigned left = is_warm ? 0 : (warming_copies + bodies - 1) / bodies;; left -= 1) {
+  for (unsigned runs_left = is_warm ? 0 : (warming_copies + bodies - 1) / bodies;; runs_left -= 1) {
     const std::uint64_t begin = now();
     copies();
     const std::uint64_t ticks = now() - begin;
     if constexpr (is_warm) return ticks;
-    opaque(left);  // so that the compiler keeps one copy of the code
-    if (left == 0) return ticks;
+    opaque(runs_left);  // so that the compiler keeps one copy of the code
+    if (runs_left == 0) return ticks;
   }
 }
 
@@ -359,8 +359,8 @@ HAIRSPRING_INLINE inline void repeat_in_blocks(Copy copy) {
   if constexpr (runs == 1) {
     repeat<copies>(copy);
   } else {
-    for (unsigned left = runs; left > 0; left -= 1) {
-      opaque(left);
+    for (unsigned runs_left = runs; runs_left > 0; runs_left -= 1) {
+      opaque(runs_left);
       repeat<copies>(copy);
     }
   }
@@ -599,19 +599,20 @@ class Bench {
 
   /* The benchmark with each of its arguments. */
   std::vector<Group> groups() const {
-    std::vector<Group> all;
-    for (const auto &one : cases(argument_name_, arguments_)) all.push_back(Group({one}));
-    return all;
+    std::vector<Group> all_groups;
+    for (const auto &one : cases(argument_name_, arguments_)) all_groups.push_back(Group({one}));
+    return all_groups;
   }
 
   /* One case for each argument; a single case if there are no arguments. */
   std::vector<detail::Case> cases(const std::string &argument_name,
       const std::vector<std::int64_t> &arguments) const {
-    std::vector<detail::Case> all;
+    std::vector<detail::Case> all_cases;
     for (const std::int64_t argument : arguments)
-      all.push_back(one(name_ + "/" + argument_name + ":" + std::to_string(argument), argument));
-    if (arguments.empty()) all.push_back(one(name_, 0));
-    return all;
+      all_cases.push_back(
+          one(name_ + "/" + argument_name + ":" + std::to_string(argument), argument));
+    if (arguments.empty()) all_cases.push_back(one(name_, 0));
+    return all_cases;
   }
 
   const std::string &argument_name() const { return argument_name_; }
@@ -675,13 +676,13 @@ auto called(Code code) {
  * one's arguments. */
 template <class First, class... Others>
 std::vector<Group> compare(const Bench<First> &first, const Bench<Others> &...others) {
-  std::vector<std::vector<detail::Case>> all = {first.cases(first.argument_name(),
+  std::vector<std::vector<detail::Case>> all_cases = {first.cases(first.argument_name(),
       first.arguments()), others.cases(first.argument_name(), first.arguments())...};
   std::vector<Group> groups;
-  for (std::size_t argument = 0; argument < all[0].size(); argument += 1) {
+  for (std::size_t argument = 0; argument < all_cases[0].size(); argument += 1) {
     std::vector<detail::Case> together;
-    for (std::size_t at = 0; at < all.size(); at += 1) {
-      together.push_back(all[at][argument]);
+    for (std::size_t at = 0; at < all_cases.size(); at += 1) {
+      together.push_back(all_cases[at][argument]);
       together.back().is_alternative = at > 0;
     }
     groups.push_back(Group(std::move(together)));
@@ -693,11 +694,11 @@ std::vector<Group> compare(const Bench<First> &first, const Bench<Others> &...ot
  * `name<type>` is its name. */
 template <class... Types, class Make>
 std::vector<Group> bench_types(const std::string &name, Make make) {
-  std::vector<Group> all;
+  std::vector<Group> all_groups;
   for (const auto &groups
       : {make(name + "<" + name_of<Types>() + ">", TypeTag<Types>{}).groups()...})
-    all.insert(all.end(), groups.begin(), groups.end());
-  return all;
+    all_groups.insert(all_groups.end(), groups.begin(), groups.end());
+  return all_groups;
 }
 
 /* As bench_types, with all types in the same rounds: the others are compared with the first. */
@@ -728,14 +729,15 @@ class Suite {
     std::vector<hairspring_benchmark> benchmarks;
     benchmarks.reserve(cases_.size());
     std::vector<hairspring_entry> entries;
-    for (const auto &one : cases_) {
-      benchmarks.push_back({one.name.c_str(), one.rows.data(), one.rows.size(), one.second});
+    for (const auto &one_case : cases_) {
+      benchmarks.push_back({one_case.name.c_str(), one_case.rows.data(), one_case.rows.size(),
+          one_case.second});
       hairspring_entry entry{};
       entry.benchmark = &benchmarks.back();
-      entry.setup = one.setup;
+      entry.setup = one_case.setup;
       entry.arguments[0] =
-          static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(one.context.get()));
-      entry.alternative = one.is_alternative ? 1 : 0;
+          static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(one_case.context.get()));
+      entry.alternative = one_case.is_alternative ? 1 : 0;
       entries.push_back(entry);
     }
     const int status = hairspring_main(argc, argv, entries.data(), entries.size());
@@ -746,9 +748,10 @@ class Suite {
   /* Reports the code that threw, and its exception. */
   bool complain() const {
     bool failed = false;
-    for (const auto &one : cases_) {
-      if (one.failure->empty()) continue;
-      std::fprintf(stderr, "benchmark `%s` threw %s\n", one.name.c_str(), one.failure->c_str());
+    for (const auto &one_case : cases_) {
+      if (one_case.failure->empty()) continue;
+      std::fprintf(stderr, "benchmark `%s` threw %s\n", one_case.name.c_str(),
+          one_case.failure->c_str());
       failed = true;
     }
     return failed;
@@ -874,11 +877,11 @@ class Stopwatch {
   }
 
   Time time_of(double level) const {
-    hairspring_elapsed found{};
-    found.size = sizeof found;
-    detail::check(hairspring_stopwatch_elapsed(handle_.get(), &span_, level, &found));
-    return {found.ns.value, found.ns.low, found.ns.high, found.ns.level,
-        found.below_resolution != 0, found.bound_ns};
+    hairspring_elapsed elapsed{};
+    elapsed.size = sizeof elapsed;
+    detail::check(hairspring_stopwatch_elapsed(handle_.get(), &span_, level, &elapsed));
+    return {elapsed.ns.value, elapsed.ns.low, elapsed.ns.high, elapsed.ns.level,
+        elapsed.below_resolution != 0, elapsed.bound_ns};
   }
 
   Handle handle_;

@@ -169,11 +169,11 @@ static inline struct hairspring_rate hairspring_measure_rate(double seconds) {
   struct hairspring_rate rate = {0.0, 0.0, 0.0, hairspring_quantum_ticks()};
   struct hairspring_step begin = {0, 0, 0}, end = begin;
   double hz = (double)hairspring_system_hz();
-  double wanted = !(seconds > 0.0) ? 0.0 : seconds < 3600.0 ? seconds * hz : 3600.0 * hz;
+  double wanted_ticks = !(seconds > 0.0) ? 0.0 : seconds < 3600.0 ? seconds * hz : 3600.0 * hz;
   if (!hairspring_step_best(&begin)) return rate;
   do {
     if (!hairspring_step_best(&end)) return rate;
-  } while ((double)(end.system - begin.system) < wanted);
+  } while ((double)(end.system - begin.system) < wanted_ticks);
   rate.seconds = (double)(end.system - begin.system) / hz;
   rate.hz = (double)(end.ticks - begin.ticks) / rate.seconds;
   /* Each step lies anywhere within its width, read by a clock that has steps itself: variances of

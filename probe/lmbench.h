@@ -76,25 +76,25 @@ typedef uint64_t uint64;
  * time of the loop. */
 __attribute__((noinline, unused))
     static void hairspring_lmbench_loop(uint32_t copies, uint64_t trips) {
-  uint64_t left = trips, value = trips;
+  uint64_t trips_left = trips, value = trips;
   switch (copies) {
     case 0:
-      for (; left > 0; left -= 1) HAIRSPRING_LMBENCH_TRIP(left);
+      for (; trips_left > 0; trips_left -= 1) HAIRSPRING_LMBENCH_TRIP(trips_left);
       break;
     case 1:
-      for (; left > 0; left -= 1) {
+      for (; trips_left > 0; trips_left -= 1) {
         __asm__ volatile("" : "+r"(value));
         value *= 3;
-        HAIRSPRING_LMBENCH_TRIP(left);
+        HAIRSPRING_LMBENCH_TRIP(trips_left);
       }
       break;
     default:
-      for (; left > 0; left -= 1) {
+      for (; trips_left > 0; trips_left -= 1) {
         __asm__ volatile("" : "+r"(value));
         value *= 3;
         __asm__ volatile("" : "+r"(value));
         value *= 3;
-        HAIRSPRING_LMBENCH_TRIP(left);
+        HAIRSPRING_LMBENCH_TRIP(trips_left);
       }
   }
   __asm__ volatile("" : : "r"(value));

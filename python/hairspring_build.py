@@ -54,15 +54,17 @@ def add_crates(archive: Path) -> None:
     module.
     """
     renamed = archive.with_suffix(".incomplete")
-    with tarfile.open(archive) as old, tarfile.open(renamed, "w:gz") as new:
-        top = Path(old.getnames()[0]).parts[0]
-        for member in old:
-            new.addfile(member, old.extractfile(member) if member.isfile() else None)
-        crates = {member.name.split("/src/")[0] for member in old if "/src/" in member.name}
+    with tarfile.open(archive) as old_archive, tarfile.open(renamed, "w:gz") as new_archive:
+        top = Path(old_archive.getnames()[0]).parts[0]
+        for member in old_archive:
+            new_archive.addfile(
+                member, old_archive.extractfile(member) if member.isfile() else None
+            )
+        crates = {member.name.split("/src/")[0] for member in old_archive if "/src/" in member.name}
         for path in command_files():
             name = f"{top}/{path.relative_to(source())}"
             if not any(name.startswith(f"{crate}/") for crate in crates):
-                new.add(path.resolve(), name, filter=of_nobody)
+                new_archive.add(path.resolve(), name, filter=of_nobody)
     renamed.replace(archive)
 
 
@@ -81,12 +83,12 @@ def command_files() -> Iterator[Path]:
     root = source()
     yield from root.glob("LICENSE-*")
     for folder in command_crates(root):
-        listed = run_cargo(
+        listed_files = run_cargo(
             root, "package", "--list", "--allow-dirty", "--manifest-path", folder / "Cargo.toml"
         )
         yield from (
             folder / line
-            for line in listed.splitlines()
+            for line in listed_files.splitlines()
             if (folder / line).exists() and line != "Cargo.lock"
         )
 
@@ -106,12 +108,12 @@ def command_crates(root: Path) -> list[Path]:
         "--format",
         "{p}",
     )
-    found = {
+    found_folders = {
         match[1]
         for line in lines.splitlines()
         if (match := re.match(r"hairspring\S* v\S+ \((.*?)\)", line))
     }
-    return sorted(Path(folder) for folder in found)
+    return sorted(Path(folder) for folder in found_folders)
 
 
 def run_cargo(root: Path, *arguments: str | Path) -> str:
@@ -134,13 +136,13 @@ def build_wheel(folder: str, settings: Settings | None = None, metadata: str | N
 
 def given_command() -> Path | None:
     """The command that the environment names."""
-    named = os.environ.get("HAIRSPRING_COMMAND")
-    if named and not Path(named).is_file():
+    named_file = os.environ.get("HAIRSPRING_COMMAND")
+    if named_file and not Path(named_file).is_file():
         raise SystemExit(
-            f"HAIRSPRING_COMMAND: there is no file {named}: name the command, or leave the "
+            f"HAIRSPRING_COMMAND: there is no file {named_file}: name the command, or leave the "
             "variable unset"
         )
-    return Path(named) if named else None
+    return Path(named_file) if named_file else None
 
 
 def built_command() -> Path:
@@ -148,8 +150,8 @@ def built_command() -> Path:
     root = source()
     target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target")).resolve()
     # As the module is built, for instance by MATURIN_PEP517_ARGS="--profile dev".
-    stated = re.search(r"--profile[ =](\S+)", os.environ.get("MATURIN_PEP517_ARGS", ""))
-    profile = stated[1] if stated else "release"
+    stated_profile = re.search(r"--profile[ =](\S+)", os.environ.get("MATURIN_PEP517_ARGS", ""))
+    profile = stated_profile[1] if stated_profile else "release"
     words = [
         "--profile",
         profile,

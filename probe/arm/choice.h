@@ -65,9 +65,9 @@ static inline int hairspring_counts(uint64_t (*ticks)(void)) {
   return 0;
 }
 
-static inline int hairspring_same_text(const char *one, const char *other) {
-  while (*one != 0 && *one == *other) one += 1, other += 1;
-  return *one == *other;
+static inline int hairspring_same_text(const char *text, const char *other_text) {
+  while (*text != 0 && *text == *other_text) text += 1, other_text += 1;
+  return *text == *other_text;
 }
 
 static inline void hairspring_release_clock(void) {

@@ -198,17 +198,17 @@ static inline const char *hairspring_perf_refusal(int error) {
 /* The cycles of this thread; without the kernel's if only these are allowed. config1: bit 0 asks
  * for 64 bits, bit 1 for user access. */
 static inline const char *hairspring_perf_open(uint64_t config1) {
-  struct perf_event_attr wanted;
-  memset(&wanted, 0, sizeof wanted);
-  wanted.type = PERF_TYPE_HARDWARE;
-  wanted.size = sizeof wanted;
-  wanted.config = PERF_COUNT_HW_CPU_CYCLES;
-  wanted.config1 = config1;
-  wanted.pinned = 1;
+  struct perf_event_attr wanted_event;
+  memset(&wanted_event, 0, sizeof wanted_event);
+  wanted_event.type = PERF_TYPE_HARDWARE;
+  wanted_event.size = sizeof wanted_event;
+  wanted_event.config = PERF_COUNT_HW_CPU_CYCLES;
+  wanted_event.config1 = config1;
+  wanted_event.pinned = 1;
   for (unsigned user_only = 0; user_only < 2; user_only += 1) {
-    wanted.exclude_kernel = user_only != 0;
+    wanted_event.exclude_kernel = user_only != 0;
     hairspring_arm_open.descriptor =
-        (int)syscall(SYS_perf_event_open, &wanted, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        (int)syscall(SYS_perf_event_open, &wanted_event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (hairspring_arm_open.descriptor >= 0) return NULL;
     if (errno != EACCES && errno != EPERM) break;
   }

@@ -131,8 +131,8 @@ static inline void hairspring_pmu_start(unsigned long resets, unsigned long divi
 /* Restores the settings. The count itself is not restored: nothing else used it. All counters stay
  * on while somebody else's, such as perf's event counters, which were started since, are on. */
 static inline void hairspring_pmu_hand_back(const struct hairspring_pmu_settings *saved) {
-  unsigned long others = hairspring_pmcntenset() & ~HAIRSPRING_PMU_CYCLES,
-      on = others != 0 ? HAIRSPRING_PMCR_E : 0;
+  unsigned long other_counters = hairspring_pmcntenset() & ~HAIRSPRING_PMU_CYCLES,
+      on = other_counters != 0 ? HAIRSPRING_PMCR_E : 0;
   hairspring_set_pmuserenr(saved->user);
   if (saved->enabled == 0) hairspring_set_pmcntenclr(HAIRSPRING_PMU_CYCLES);
   hairspring_set_pmovsr(HAIRSPRING_PMU_CYCLES);

@@ -238,10 +238,10 @@ HAIRSPRING_CALLED void hairspring_gap(struct hairspring_pin *pin) {
 
 HAIRSPRING_CALLED void hairspring_send(struct hairspring_pin *pin, uint8_t byte) {
   for (uint8_t bits = 8; bits > 0; bits--) {
-    uint8_t one = byte >> 7;
+    uint8_t bit = byte >> 7;
     byte = (uint8_t)(byte << 1);
-    pin->check = (uint8_t)((uint8_t)(pin->check << 1) ^ ((pin->check >> 7) != one ? 7u : 0u));
-    hairspring_mark(pin, 1, (uint8_t)(1 + one));
+    pin->check = (uint8_t)((uint8_t)(pin->check << 1) ^ ((pin->check >> 7) != bit ? 7u : 0u));
+    hairspring_mark(pin, 1, (uint8_t)(1 + bit));
   }
 }
 
@@ -277,7 +277,7 @@ HAIRSPRING_CALLED void hairspring_frame_list(struct hairspring_pin *pin, uint8_t
     uint8_t pulses, const uint16_t *counts) {
   hairspring_frame_begin(pin, components);
   hairspring_send(pin, pulses);
-  for (uint16_t left = (uint16_t)(components * pulses); left > 0; left -= 1)
+  for (uint16_t counts_left = (uint16_t)(components * pulses); counts_left > 0; counts_left -= 1)
     hairspring_send_16(pin, *counts++);
   hairspring_send(pin, pin->check);
 }

@@ -257,25 +257,25 @@ static struct notifier_block power_notifier = { .notifier_call = cpu_power, .pri
 
 static ssize_t device_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
 {
-	size_t size = 128 * (1 + num_possible_cpus()), used;
+	size_t size = 128 * (1 + num_possible_cpus()), used_bytes;
 	char *text = kmalloc(size, GFP_KERNEL);
 	unsigned int cpu;
 	ssize_t result;
 
 	if (!text)
 		return -ENOMEM;
-	used = scnprintf(text, size, "one tick in %d cycles, wraps added up every %u ms\n",
+	used_bytes = scnprintf(text, size, "one tick in %d cycles, wraps added up every %u ms\n",
      divided ? 64 : 1, keeper_ms);
 	for_each_possible_cpu(cpu) {
 		struct hairspring_cycles_slot *slot = slot_of(cpu);
 		const char *state = slot->state & HAIRSPRING_CYCLES_ON ? "on" : slot->state ? "taken by perf"
       : "off";
 
-		used += scnprintf(text + used, size - used,
+		used_bytes += scnprintf(text + used_bytes, size - used_bytes,
       "cpu %u: %s, disturbed %u times, powered down %u times\n", cpu, state,
 				  slot->disturbed, slot->powered);
 	}
-	result = simple_read_from_buffer(to, bytes, at, text, used);
+	result = simple_read_from_buffer(to, bytes, at, text, used_bytes);
 	kfree(text);
 	return result;
 }

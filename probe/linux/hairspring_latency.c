@@ -28,7 +28,7 @@ module_param(sleeps, uint, 0444);
 MODULE_PARM_DESC(sleeps, "pairs of reads after 1 s, and alternately after 1 and 5 s");
 static char results[2048];
 module_param_string(results, results, sizeof(results), 0444);
-static size_t used;
+static size_t used_bytes;
 
 #define MOST_REPEATS 100000u
 #define MOST_SLEEPS 10000u
@@ -42,24 +42,24 @@ static struct moment *moments;
 
 struct spread {
 	unsigned int count;
-	s64 sum, least, most;
+	s64 sum, least_ns, most_ns;
 };
 
 static void add(struct spread *spread, s64 value)
 {
-	if (!spread->count || value < spread->least)
-		spread->least = value;
-	if (!spread->count || value > spread->most)
-		spread->most = value;
+	if (!spread->count || value < spread->least_ns)
+		spread->least_ns = value;
+	if (!spread->count || value > spread->most_ns)
+		spread->most_ns = value;
 	spread->sum += value;
 	spread->count += 1;
 }
 
 static void put(const char *experiment, const char *method, const struct spread *spread)
 {
-	used += scnprintf(results + used, sizeof(results) - used, "%s %s %u %lld %lld %lld\n", experiment,
-     method, spread->count, spread->sum,
-			  spread->least, spread->most);
+	used_bytes += scnprintf(results + used_bytes, sizeof(results) - used_bytes,
+			  "%s %s %u %lld %lld %lld\n", experiment, method, spread->count, spread->sum,
+			  spread->least_ns, spread->most_ns);
 }
 
 static s64 between(const struct timespec64 *first, const struct timespec64 *second)

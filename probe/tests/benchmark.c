@@ -96,8 +96,8 @@ static void the_watch_takes_its_overhead_off(void) {
       watch.overhead_variance < 0.01);
   hairspring_watch_start(&watch);
   ticks += 1234;
-  double found = hairspring_watch_ticks(&watch);
-  assert(found > 1233.99 && found < 1234.01);
+  double found_ticks = hairspring_watch_ticks(&watch);
+  assert(found_ticks > 1233.99 && found_ticks < 1234.01);
   hairspring_watch_start(&watch);
   ticks -= 30;
   assert(hairspring_watch_ticks(&watch) < -29.99);

@@ -72,19 +72,21 @@ def functions_of(built: Path) -> dict[str, list[str]]:
 
 def complaints(functions: dict[str, list[str]], optimised: bool) -> list[str]:
     """Messages about unexpected code."""
-    found = []
+    found_complaints = []
     for name, expected in GOLDEN.items() if optimised else ():
         if functions[name] != expected:
-            found.append(f"{name}: {functions[name]} where {expected} is expected")
+            found_complaints.append(f"{name}: {functions[name]} where {expected} is expected")
     for name, count in PRODUCTS.items():
         products = sum(line.startswith("imul") for line in functions[name])
         if products != count:
-            found.append(f"{name}: {products} multiplications where {count} are expected")
+            found_complaints.append(
+                f"{name}: {products} multiplications where {count} are expected"
+            )
     for name, moves in BARE.items() if optimised else ():
         rest = [line for line in functions[name] if not line.startswith("imul")]
         if sum(line.startswith("mov") for line in rest) > moves or len(rest) > moves + 1:
-            found.append(f"{name}: {rest} beside its multiplications")
-    return found
+            found_complaints.append(f"{name}: {rest} beside its multiplications")
+    return found_complaints
 
 
 def main() -> int:

@@ -55,36 +55,38 @@ def complaint_of_row(code: list[str], expected: tuple[int, int]) -> str | None:
         return f"{len(reads)} reads of the clock"
     timed = code[reads[0] + 1 : reads[1]]
     jumps = [line for line in timed if line.startswith(("j", "call"))]
-    found = sum(line.startswith("imul") for line in timed)
-    if (found, len(jumps)) != expected or any(line.startswith("call") for line in jumps):
+    found_multiplications = sum(line.startswith("imul") for line in timed)
+    if (found_multiplications, len(jumps)) != expected or any(
+        line.startswith("call") for line in jumps
+    ):
         return (
-            f"{found} multiplications and {jumps} where {expected[0]} and {expected[1]} are "
-            "expected"
+            f"{found_multiplications} multiplications and {jumps} where {expected[0]} and "
+            f"{expected[1]} are expected"
         )
     return None
 
 
 def complaints(functions: dict[str, list[str]]) -> list[str]:
     """Messages about unexpected code."""
-    found = [
+    found_complaints = [
         f"{name}: {functions[name]}"
         for name, expected in GOLDEN.items()
         if functions[name] != expected
     ]
     for name, count in PRODUCTS.items():
         if sum(line.startswith("imul") for line in functions[name]) != count:
-            found.append(f"{name}: {functions[name]}")
+            found_complaints.append(f"{name}: {functions[name]}")
     if any("PTR" in line for line in functions[IN_REGISTERS]):
-        found.append(f"{IN_REGISTERS}: {functions[IN_REGISTERS]}")
+        found_complaints.append(f"{IN_REGISTERS}: {functions[IN_REGISTERS]}")
     rows = {
         name: code
         for name in functions
         if ".cold" not in name and (code := expected_code(name)) is not None
     }
     if len(rows) != ROWS:
-        found.append(f"{len(rows)} rows where {ROWS} are expected")
+        found_complaints.append(f"{len(rows)} rows where {ROWS} are expected")
     wrong = ((name, complaint_of_row(functions[name], code)) for name, code in rows.items())
-    return found + [f"{name}: {complaint}" for name, complaint in wrong if complaint]
+    return found_complaints + [f"{name}: {complaint}" for name, complaint in wrong if complaint]
 
 
 def main() -> int:

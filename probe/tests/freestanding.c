@@ -11,9 +11,9 @@ HAIRSPRING_BENCHMARK(multiply, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x 
     HAIRSPRING_OPAQUE(x));
 
 void observe(void) {
-  static const struct hairspring_entry all[] = {{.benchmark = &multiply}};
+  static const struct hairspring_entry all_entries[] = {{.benchmark = &multiply}};
   struct hairspring_rounds rounds = {20, 10000, put_somewhere, 7, 0};
-  hairspring_observe_all(&rounds, all, 1);
+  hairspring_observe_all(&rounds, all_entries, 1);
 }
 
 double watch_nothing(void) {

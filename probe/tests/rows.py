@@ -12,14 +12,14 @@ from pathlib import Path
 def main() -> int:
     """Prints the kinds of benchmark that have other rows."""
     table = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    found: dict[str, list[list[int]]] = {}
+    found_rows: dict[str, list[list[int]]] = {}
     for line in sys.stdin:
         kind, *numbers = line.split()
-        found.setdefault(kind, []).append([int(number) for number in numbers])
-    missing = {"line", "init"} - found.keys()
-    wrong = [kind for kind, rows in found.items() if rows != table[kind]]
+        found_rows.setdefault(kind, []).append([int(number) for number in numbers])
+    missing = {"line", "init"} - found_rows.keys()
+    wrong = [kind for kind, rows in found_rows.items() if rows != table[kind]]
     for kind in wrong:
-        print(f"{kind}: {found[kind]} where {table[kind]} are expected")
+        print(f"{kind}: {found_rows[kind]} where {table[kind]} are expected")
     for kind in missing:
         print(f"{kind}: no rows")
     return 1 if wrong or missing else 0

@@ -14,7 +14,7 @@ from hairspring._native import OptionError
 from hairspring._program import show_exception
 from hairspring._result import Result
 
-DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
+DONE_STATUS, FAILED_STATUS, USAGE_STATUS, MISSED_STATUS = 0, 1, 2, 3
 STDOUT, STDERR = 1, 2
 
 EXAMPLES = """\
@@ -143,14 +143,14 @@ def measure(options: argparse.Namespace) -> Result:
 def prints_to_stderr() -> Iterator[None]:
     """Keeps what the code prints out of the document."""
     sys.stdout.flush()
-    kept = os.dup(STDOUT)
+    kept_descriptor = os.dup(STDOUT)
     os.dup2(STDERR, STDOUT)
     try:
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, STDOUT)
-        os.close(kept)
+        os.dup2(kept_descriptor, STDOUT)
+        os.close(kept_descriptor)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -167,10 +167,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader has closed the pipe: discard the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+        return DONE_STATUS
     except (Exception, SystemExit) as error:
         return failed(error)
-    return MISSED if options.precision is not None and not result.precise else DONE
+    return MISSED_STATUS if options.precision is not None and not result.precise else DONE_STATUS
 
 
 def shown(result: Result, options: argparse.Namespace) -> str:
@@ -186,9 +186,9 @@ def failed(error: Exception | SystemExit) -> int:
     """
     if isinstance(error, OptionError):
         print(f"hairspring: {error}", file=sys.stderr)
-        return USAGE
+        return USAGE_STATUS
     show_exception()
-    return FAILED
+    return FAILED_STATUS
 
 
 if __name__ == "__main__":

@@ -121,21 +121,21 @@ def of_frame(
     if len(set(names)) != len(names):
         raise ValueError(f"two columns have the same name: {', '.join(names)}")
     readings = ticks or next((name for name in ("ticks", "time_ns") if name in names), "ticks")
-    others = [name for name in names if name not in (*RESERVED, readings)]
-    counted = others if components is None else names_of(components)
-    missing = [name for name in (readings, *counted) if name not in names]
-    if missing or not counted:
+    other_names = [name for name in names if name not in (*RESERVED, readings)]
+    counted_names = other_names if components is None else names_of(components)
+    missing_names = [name for name in (readings, *counted_names) if name not in names]
+    if missing_names or not counted_names:
         raise ValueError(
-            f"the frame has no column `{', '.join(missing) or 'of counts'}`; it has "
+            f"the frame has no column `{', '.join(missing_names) or 'of counts'}`; it has "
             f"{', '.join(names) or 'none'}"
         )
     if len(frame) == 0:
         raise ValueError("the frame has no rows: it needs at least two with different counts")
     column = dict(zip(names, (frame.iloc[:, at] for at in range(len(names))), strict=True))
-    counts = np.column_stack([numbers(column[name], f"column `{name}`") for name in counted])
+    counts = np.column_stack([numbers(column[name], f"column `{name}`") for name in counted_names])
     series_names, series = series_of(column.get("series"), len(frame))
     return Columns(
-        components=counted,
+        components=counted_names,
         counts=np.ascontiguousarray(counts).tobytes(),
         ticks=numbers(column[readings], f"column `{readings}`").tobytes(),
         rounds=whole(column["round"], "round", MOST_ROUND).astype(np.uint32).tobytes()
@@ -149,29 +149,30 @@ def of_frame(
     )
 
 
-def numbers(values: Any, what: str) -> "npt.NDArray[np.float64]":
+def numbers(values: Any, place: str) -> "npt.NDArray[np.float64]":
     """An array of floats; `TypeError` for text, objects and complex numbers."""
     import numpy as np
 
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"{what}: the rows are not of one length") from error
+        raise ValueError(f"{place}: the rows are not of one length") from error
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{what}: expected numbers, not {array.dtype}")
+        raise TypeError(f"{place}: expected numbers, not {array.dtype}")
     return np.asarray(array, dtype=np.float64, order="C")
 
 
-def whole(values: Any, what: str, most: int) -> "npt.NDArray[np.float64]":
-    """Whole numbers from 0 to below `most`."""
+def whole(values: Any, column_name: str, bound: int) -> "npt.NDArray[np.float64]":
+    """Whole numbers from 0 to below `bound`."""
     import numpy as np
 
-    array = numbers(values, f"column `{what}`")
-    wrong = ~((array >= 0) & (array < most) & (array == np.floor(array)))
+    array = numbers(values, f"column `{column_name}`")
+    wrong = ~((array >= 0) & (array < bound) & (array == np.floor(array)))
     if wrong.any():
         at = int(np.argmax(wrong))
         raise ValueError(
-            f"column `{what}`, row {at}: {array[at]} is not a whole number from 0 to below {most}"
+            f"column `{column_name}`, row {at}: {array[at]} is not a whole number from 0 to below "
+            f"{bound}"
         )
     return array
 
@@ -207,15 +208,15 @@ def names_of(components: Iterable[str]) -> list[str]:
     if isinstance(components, str):
         raise TypeError(f"components is a list of names, not the text {components!r}")
     names = list(components)
-    seen: set[str] = set()
+    seen_names: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name.strip():
             raise ValueError(
                 f"{name!r} cannot be the name of a component: use a text that is not empty"
             )
-        if name in seen:
+        if name in seen_names:
             raise ValueError(f"component {name!r} appears twice")
-        seen.add(name)
+        seen_names.add(name)
     return names
 
 

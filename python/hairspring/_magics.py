@@ -76,8 +76,8 @@ class Asked:
 def read_line(line: str) -> Asked:
     """Reads the options in front of a statement, which keeps its quotes and blanks."""
     asked = Asked()
-    while found := re.match(r"\s*(--?[A-Za-z][A-Za-z-]*)(=|(?=\s|$))", line):
-        option, line = found[1], line[found.end() :]
+    while option_match := re.match(r"\s*(--?[A-Za-z][A-Za-z-]*)(=|(?=\s|$))", line):
+        option, line = option_match[1], line[option_match.end() :]
         if option in FLAGS:
             asked.flags.add(FLAGS[option])
         elif option in VALUES:
@@ -227,29 +227,29 @@ def by_command(language: str, words: list[str], cell: str | None) -> Result:
     code = [] if cell is None else ["--", cell.strip()]
     with tempfile.TemporaryDirectory(prefix="hairspring") as folder:
         readings = Path(folder) / "readings.csv"
-        saved = not any(word.startswith("--processes") for word in words)
-        save = ["--save", str(readings)] if saved else []
-        done = subprocess.run(
+        is_saved = not any(word.startswith("--processes") for word in words)
+        save = ["--save", str(readings)] if is_saved else []
+        process = subprocess.run(
             [command(), "time", "--lang", language, "--json", *save, *words, *code],
             capture_output=True,
             text=True,
             check=False,
         )
-        if done.returncode not in (0, 3) or not done.stdout:
-            reason = done.stderr.strip() or f"it ended with status {done.returncode}"
+        if process.returncode not in (0, 3) or not process.stdout:
+            reason = process.stderr.strip() or f"it ended with status {process.returncode}"
             raise UsageError(f"hairspring time: {reason}")
-        print(done.stderr, end="", file=sys.stderr)
+        print(process.stderr, end="", file=sys.stderr)
         table = readings if readings.exists() else None
-        return Result(_native.read_report(done.stdout, table, done.returncode == 0))
+        return Result(_native.read_report(process.stdout, table, process.returncode == 0))
 
 
 def command() -> str:
     """The command `hairspring`: that of this environment, else one on the path."""
-    own = shutil.which("hairspring", path=sysconfig.get_path("scripts"))
-    found = own or shutil.which("hairspring")
-    if found is None:
+    own_path = shutil.which("hairspring", path=sysconfig.get_path("scripts"))
+    found_path = own_path or shutil.which("hairspring")
+    if found_path is None:
         raise UsageError(
             "the command `hairspring` is not installed: C and C++ are compiled and measured by it; "
             "the wheel of this package has it, and so has ./install"
         )
-    return found
+    return found_path

@@ -104,12 +104,12 @@ def time(
     """
     codes = {name or name_of(statement): statement}
     add_alternatives(codes, against)
-    declared = declare_all(codes, init, setup, globals)
+    declarations = declare_all(codes, init, setup, globals)
     asked = Asked(
         as_text(budget), optional(precision), as_text(confidence_level), clock, cpu, threads, pin
     )
     with garbage_collector(on=gc):
-        return Result(_native.measure(declared, asked))
+        return Result(_native.measure(declarations, asked))
 
 
 def optional(value: float | str | None) -> str | None:
@@ -174,10 +174,14 @@ def add_alternatives(codes: dict[str, Code], against: Against | None) -> None:
         codes[free_name(name, codes)] = code
 
 
-def free_name(name: str, taken: Container[str]) -> str:
+def free_name(name: str, taken_names: Container[str]) -> str:
     """The name, with a number appended if it is taken."""
     numbered = (f"{name} ({number})" for number in count(2))
-    return name if name not in taken else next(free for free in numbered if free not in taken)
+    return (
+        name
+        if name not in taken_names
+        else next(free for free in numbered if free not in taken_names)
+    )
 
 
 def name_of(code: Code) -> str:

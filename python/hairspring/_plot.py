@@ -22,19 +22,19 @@ def plot(document: Mapping[str, Any], kind: Kind, axes: "Axes | None") -> "Axes"
     """Draws the rows of the series of a document."""
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r}: there are {', '.join(map(repr, KINDS))}")
-    shown = list(series_with_rows(document))
-    if not shown:
+    shown_rows = list(series_with_rows(document))
+    if not shown_rows:
         raise ValueError(
             "the document lists no rows, so that there is nothing to draw: it is of another tool, "
             "or has too many of them"
         )
     axes = new_axes() if axes is None else axes
-    for at, series in enumerate(shown[:MOST_SERIES]):
+    for at, series in enumerate(shown_rows[:MOST_SERIES]):
         style = {"color": COLOURS[at % len(COLOURS)], "marker": MARKS[at % len(MARKS)]}
         (draw_line if kind == "line" else draw_residuals)(axes, series, style)
-    if len(shown) > MOST_SERIES:
-        axes.set_title(f"the first {MOST_SERIES} of {len(shown)} series", fontsize="small")
-    label(axes, kind, shown)
+    if len(shown_rows) > MOST_SERIES:
+        axes.set_title(f"the first {MOST_SERIES} of {len(shown_rows)} series", fontsize="small")
+    label(axes, kind, shown_rows)
     return axes
 
 
@@ -141,9 +141,9 @@ def plain(name: str) -> str:
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
-def label(axes: "Axes", kind: Kind, shown: list[Rows]) -> None:
+def label(axes: "Axes", kind: Kind, shown_rows: list[Rows]) -> None:
     """Labels of the axes with their units, and the legend."""
-    unit, first = shown[0].unit, shown[0]
+    unit, first = shown_rows[0].unit, shown_rows[0]
     axes.set_xlabel(
         f"copies of {plain(first.columns[0])}" if first.is_line else f"predicted time / {unit}"
     )

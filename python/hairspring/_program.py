@@ -84,10 +84,10 @@ def show_exception() -> None:
     import traceback
 
     _, error, trace = sys.exc_info()
-    here = os.path.dirname(os.path.abspath(__file__))
+    own_folder = os.path.dirname(os.path.abspath(__file__))
     while (
         trace is not None
-        and os.path.dirname(os.path.abspath(trace.tb_frame.f_code.co_filename)) == here
+        and os.path.dirname(os.path.abspath(trace.tb_frame.f_code.co_filename)) == own_folder
     ):
         trace = trace.tb_next
     if isinstance(error, SyntaxError):

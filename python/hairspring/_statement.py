@@ -128,14 +128,14 @@ class Statement:
             return read(code, file)
         if not callable(code):
             raise TypeError(f"{file} must be text or a callable, not {type(code).__name__}")
-        called = call(file, *arguments)
+        called_code = call(file, *arguments)
         text = described(
             code, [repr(self._handed[name]) for name in arguments if name in self._handed]
         )
         self._handed[file] = code
         return Source(
             text,
-            [ast.Expr(called) if returned is None else assignment(returned, called)],
+            [ast.Expr(called_code) if returned is None else assignment(returned, called_code)],
             frozenset(),
         )
 
@@ -174,12 +174,17 @@ class Statement:
         """
         used = self._sets[0].keys() & used_names([*self._init.body, *self._body.body])
         begin = time.perf_counter()
-        most = SETS_BYTES // max(1, sum(sys.getsizeof(self._sets[0][name]) for name in used))
-        while len(self._sets) < min(MOST_SETS, most) and time.perf_counter() - begin < SETS_SECONDS:
-            made = made_by(setup)
-            if made.keys() != self._sets[0].keys() or not is_elsewhere(made, self._sets[-1], used):
+        most_sets = SETS_BYTES // max(1, sum(sys.getsizeof(self._sets[0][name]) for name in used))
+        while (
+            len(self._sets) < min(MOST_SETS, most_sets)
+            and time.perf_counter() - begin < SETS_SECONDS
+        ):
+            made_data = made_by(setup)
+            if made_data.keys() != self._sets[0].keys() or not is_elsewhere(
+                made_data, self._sets[-1], used
+            ):
                 break
-            self._sets.append(made)
+            self._sets.append(made_data)
 
     def place(self, placement: int) -> None:
         """Takes the data and the code objects of this placement: where they lie may change the
@@ -191,12 +196,12 @@ class Statement:
         """The function of a row. Calls warm up what they run for the first time."""
         copies = list(self._copies(Counts(bodies, inits, in_place)))
         names = self._sets[0].keys() & used_names([*self._init.body, *self._body.body])
-        own = sorted(names - self._body.declared - self._init.declared)
+        own_names = sorted(names - self._body.declared - self._init.declared)
         function = self._compile(
-            between_reads(copies), ["<clock>", *own, *self._handed], self._file
+            between_reads(copies), ["<clock>", *own_names, *self._handed], self._file
         )
         handed = tuple(self._handed.values())
-        sets = [(*(made[name] for name in own), *handed) for made in self._sets]
+        sets = [(*(made[name] for name in own_names), *handed) for made in self._sets]
         return Warmed(function, sets, lambda: self._placement)
 
     def _copies(self, counts: Counts) -> Iterator[ast.stmt]:
@@ -207,13 +212,13 @@ class Statement:
         yield from self._init.body * (counts.inits - before * counts.bodies)
 
     def _compile(self, body: list[ast.stmt], parameters: list[str], file: str) -> FunctionType:
-        declared = (
+        declared_names = (
             self._setup.declared
             if file == "<setup>" and isinstance(self._setup, Source)
             else frozenset()
         )
-        declared = declared or self._body.declared | self._init.declared
-        first: list[ast.stmt] = [ast.Global(sorted(declared))] if declared else []
+        declared_names = declared_names or self._body.declared | self._init.declared
+        first: list[ast.stmt] = [ast.Global(sorted(declared_names))] if declared_names else []
         arguments = ast.arguments(
             [], [ast.arg(name) for name in parameters], None, [], [], None, []
         )
@@ -284,18 +289,20 @@ def elsewhere(function: FunctionType) -> FunctionType:
     return FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
 
 
-def is_elsewhere(made: dict[str, Any], before: dict[str, Any], used: set[str]) -> bool:
+def is_elsewhere(made_data: dict[str, Any], before: dict[str, Any], names: set[str]) -> bool:
     """Whether data are made anew, and are alike.
 
     A class or a function that the setup defines is another one each time: the interpreter, which
     has specialised the code for the one before, would start anew.
     """
-    pairs = [(made[name], before[name]) for name in used if made[name] is not before[name]]
-    alike = all(
+    pairs = [
+        (made_data[name], before[name]) for name in names if made_data[name] is not before[name]
+    ]
+    are_alike = all(
         type(one) is type(other) and not isinstance(one, type | FunctionType)
         for one, other in pairs
     )
-    return bool(pairs) and alike
+    return bool(pairs) and are_alike
 
 
 def made_by(setup: Callable[..., Any]) -> dict[str, Any]:

@@ -48,9 +48,9 @@ def hairspring_time(request: pytest.FixtureRequest) -> Callable[..., "Result"]:
     def time(
         statement: "str | Callable[..., object]", *, name: str | None = None, **options: Any
     ) -> "Result":
-        taken = {result.name for result in results}
+        taken_names = {result.name for result in results}
         result = hairspring.time(
-            statement, name=free_name(name or request.node.name, taken), **options
+            statement, name=free_name(name or request.node.name, taken_names), **options
         )
         results.append(result)
         return result

@@ -66,10 +66,10 @@ def test_a_frame_with_series_rounds_and_flags() -> None:
         }
     )
     slower = frame.assign(series="b", ticks=frame["ticks"] + 20 * frame["copy"])
-    both = pd.concat([frame, slower], ignore_index=True)
-    both.loc[0, "flags"] = "gx"
-    both.loc[0, "ticks"] = 1e9
-    result = hairspring.fit(both)
+    both_series = pd.concat([frame, slower], ignore_index=True)
+    both_series.loc[0, "flags"] = "gx"
+    both_series.loc[0, "ticks"] = 1e9
+    result = hairspring.fit(both_series)
     assert list(result.series) == ["a", "b"]
     assert result.comparisons[0].verdict == "slower"
     assert result.observations.flags[0] == 2 + 8

@@ -62,10 +62,10 @@ def test_options_are_read_as_a_shell_does(shell: Any) -> None:
     line = f"-o {SHORT} --init 'x = data[:]' -s \"data = [3, 1, 2] * 9\" --name=sort x.sort()"
     result = shell.run_line_magic("hairspring", line)
     assert list(result.components) == ["body", "init"] and result.name == "sort"
-    both = shell.run_line_magic(
+    both_results = shell.run_line_magic(
         "hairspring", f"-o {SHORT} --vs 'sum([1])' --vs max(1,2) -- len('a')"
     )
-    assert list(both.series) == ["len('a')", "sum([1])", "max(1,2)"]
+    assert list(both_results.series) == ["len('a')", "sum([1])", "max(1,2)"]
 
 
 def test_names_of_a_function_are_seen(shell: Any) -> None:

@@ -27,7 +27,7 @@ def line(name: str = "copy") -> hairspring.Result:
 
 def test_the_line_has_its_rows_and_its_labels() -> None:
     axes = line().plot()
-    (drawn,) = [found for found in axes.get_lines() if np.size(found.get_xdata()) == 2]
+    (drawn,) = [line for line in axes.get_lines() if np.size(line.get_xdata()) == 2]
     slope = np.diff(np.asarray(drawn.get_ydata())) / np.diff(np.asarray(drawn.get_xdata()))
     assert 11.9 < float(slope[0]) < 12.1
     assert axes.get_xlabel() == "copies of copy"

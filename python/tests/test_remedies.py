@@ -11,15 +11,15 @@ FUNCTIONS: dict[str, Callable[..., object]] = {"time": hairspring.time, "fit": h
 
 
 def test_remedies_name_arguments_that_the_function_has() -> None:
-    seen = 0
+    seen_remedies = 0
     for function, texts in _native.remedy_words():
         parameters = inspect.signature(FUNCTIONS[function]).parameters
         for text in texts:
             assert "--" not in text, text
             for name in re.findall("`([^`]+)`", text):
                 assert name in parameters, f"{function} has no argument {name}: {text}"
-                seen += 1
-    assert seen > 5
+                seen_remedies += 1
+    assert seen_remedies > 5
 
 
 def test_a_remedy_of_fit_names_its_argument() -> None:

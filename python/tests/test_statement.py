@@ -280,14 +280,14 @@ def test_long_code_is_not_warmed_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_data_of_alternatives_lie_elsewhere_in_other_placements() -> None:
-    seen: list[list[int]] = []
-    statement = Statement("seen.append(data)", None, "data = [1]", {"seen": seen}, moves=True)
+    seen_data: list[list[int]] = []
+    statement = Statement("seen.append(data)", None, "data = [1]", {"seen": seen_data}, moves=True)
     statement.prepare()
     row = statement.function(1, 0, False)
     for placement in (0, 1, 0):
         statement.place(placement)
         row(Count())
-    assert seen[0] is not seen[-2] and seen[0] is seen[-1]
+    assert seen_data[0] is not seen_data[-2] and seen_data[0] is seen_data[-1]
 
 
 @pytest.mark.parametrize(("seconds", "codes"), [(60.0, 3), (0.0, 1)])
@@ -295,16 +295,16 @@ def test_code_lies_elsewhere_from_placement_to_placement(
     monkeypatch: pytest.MonkeyPatch, seconds: float, codes: int
 ) -> None:
     monkeypatch.setattr(_statement, "CODES_SECONDS", seconds)
-    taken: list[object] = []
+    taken_code: list[object] = []
     statement = Statement(
-        "taken.append(sys._getframe().f_code)", None, None, {"taken": taken, "sys": sys}
+        "taken.append(sys._getframe().f_code)", None, None, {"taken": taken_code, "sys": sys}
     )
     statement.prepare()
     row = statement.function(1, 0, False)
     for placement in (0, 1, 1, 2):
         statement.place(placement)
         assert row(Count()) == 1
-    assert taken[1] is taken[2] and len({id(code) for code in taken}) == codes
+    assert taken_code[1] is taken_code[2] and len({id(code) for code in taken_code}) == codes
 
 
 @pytest.mark.parametrize(

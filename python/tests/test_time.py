@@ -53,11 +53,11 @@ def slower(measure: Callable[[], hairspring.Result]) -> tuple[hairspring.Result,
     """
     for _ in range(5):
         result = measure()
-        (found,) = result.comparisons
-        if found.verdict == "slower":
-            assert found.ratio is not None
-            return result, found.ratio.value
-        assert found.verdict == "undecided"
+        (found_comparison,) = result.comparisons
+        if found_comparison.verdict == "slower":
+            assert found_comparison.ratio is not None
+            return result, found_comparison.ratio.value
+        assert found_comparison.verdict == "undecided"
     raise AssertionError(f"five runs are undecided: {result}")
 
 
@@ -78,8 +78,8 @@ def test_threads_of_the_code_are_found_and_said() -> None:
     result = hairspring.time(
         THREAD, setup=WORK, budget="200ms"
     )  # others on the CPUs switch it out of most short runs
-    (found,) = [finding for finding in result.findings if finding.kind == "threads"]
-    assert "`threads`" in found.remedy
+    (found_finding,) = [finding for finding in result.findings if finding.kind == "threads"]
+    assert "`threads`" in found_finding.remedy
     assert result.body.cycles is None and result.body.time_ns is not None
     assert result.to_dict()["environment"]["pinned_cpu"] is None
 
@@ -87,14 +87,14 @@ def test_threads_of_the_code_are_found_and_said() -> None:
 def test_threads_can_be_declared_and_the_thread_left_where_it_is() -> None:
     for threads in (True, False):
         before = os.sched_getaffinity(0)
-        seen: set[frozenset[int]] = set()
-        names = {"seen": seen, "affinity": lambda: frozenset(os.sched_getaffinity(0))}
+        seen_sets: set[frozenset[int]] = set()
+        names = {"seen": seen_sets, "affinity": lambda: frozenset(os.sched_getaffinity(0))}
         result = hairspring.time(
             "seen.add(affinity())", globals=names, budget=SHORT, threads=threads, pin=threads
         )
         (found,) = [finding for finding in result.findings if finding.kind == "unbound"]
         assert ("code that runs threads" in found.message) is threads
-        assert seen == {frozenset(before)}
+        assert seen_sets == {frozenset(before)}
 
 
 def test_a_cpu_and_none_at_the_same_time_are_refused() -> None:
@@ -225,12 +225,12 @@ def test_a_signal_interrupts() -> None:
 
 
 def test_the_garbage_collector_is_off_during_measurements_unless_requested() -> None:
-    seen: list[bool] = []
+    seen_states: list[bool] = []
     for wanted in (False, True):
-        hairspring.time(lambda: seen.append(gc.isenabled()), budget="5ms", gc=wanted)
-        assert set(seen) == {wanted}
+        hairspring.time(lambda: seen_states.append(gc.isenabled()), budget="5ms", gc=wanted)
+        assert set(seen_states) == {wanted}
         assert gc.isenabled()
-        seen.clear()
+        seen_states.clear()
     hairspring.time("assert gc.isenabled()", setup="import gc; gc.enable()", budget="5ms")
     gc.disable()
     try:

@@ -64,9 +64,12 @@ def cost_is_the_published_one(program: str) -> None:
 def cost_is_the_closed_form(program: str) -> None:
     chance = random.Random(1)
     points = [(chance.uniform(0, 1.5), chance.uniform(0, 1.5)) for _ in range(50)]
-    for point, found in zip(points, ask(program, points), strict=True):
+    for point, found_values in zip(points, ask(program, points), strict=True):
         for own, expected, what in zip(
-            found[:3], closed_form(*point), ("cost", "slope by x1", "slope by x2"), strict=True
+            found_values[:3],
+            closed_form(*point),
+            ("cost", "slope by x1", "slope by x2"),
+            strict=True,
         ):
             near(own, expected, 1e-12, f"{what} at {point}")
 
@@ -89,7 +92,7 @@ def approximations_meet_the_function(program: str) -> None:
         ((0.9, 0.2), (0.911, 0.03)),
         ((0.3, 1.2), (1.4, 0.1)),
     ]:
-        known = dict(
+        known_values = dict(
             zip(
                 (previous, current),
                 ask(program, [previous, current], previous, current),
@@ -97,10 +100,17 @@ def approximations_meet_the_function(program: str) -> None:
             )
         )
         for column, point in [(gca, current), (tana3, current), (tana3, previous)]:
-            near(known[point][column], known[point][0], 1e-12, f"column {column} at {point}")
+            near(
+                known_values[point][column],
+                known_values[point][0],
+                1e-12,
+                f"column {column} at {point}",
+            )
         for column, point in [(gca, previous), (gca, current), (tana3, previous), (tana3, current)]:
             for own, expected in zip(
-                slopes(program, point, column, previous, current), known[point][1:3], strict=True
+                slopes(program, point, column, previous, current),
+                known_values[point][1:3],
+                strict=True,
             ):
                 near(own, expected, 1e-6, f"slope of column {column} at {point}")
     # They are approximations: elsewhere they are near the function, and not the function itself.

@@ -7,10 +7,12 @@ import sys
 
 SERIES = {"single": {"first", "next"}, "loop": {"evaluation"}, "loop cpu_time": {"evaluation"}}
 
-found = {series["name"]: set(series["components"]) for series in json.load(sys.stdin)["results"]}
-wanted = {
+found_series = {
+    series["name"]: set(series["components"]) for series in json.load(sys.stdin)["results"]
+}
+wanted_series = {
     f"{function} {name}": parts
     for function in ("direct", "GCA", "TANA-3")
     for name, parts in SERIES.items()
 }
-assert found == wanted, found
+assert found_series == wanted_series, found_series

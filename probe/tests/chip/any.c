@@ -33,7 +33,7 @@ void send_frames(void) {
 }
 
 void observe(void) {
-  static const struct hairspring_entry all[] = {{.benchmark = &multiply}};
+  static const struct hairspring_entry all_entries[] = {{.benchmark = &multiply}};
   struct hairspring_rounds rounds = {20, 10000, put_somewhere, 7, 0};
-  if (hairspring_clock_start()) hairspring_observe_all(&rounds, all, 1);
+  if (hairspring_clock_start()) hairspring_observe_all(&rounds, all_entries, 1);
 }

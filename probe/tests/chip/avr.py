@@ -85,11 +85,11 @@ def compiler_version() -> str:
 
 def matches(code: list[Code], expected: list[str]) -> bool:
     """Whether the instructions are the expected ones: a mnemonic alone matches any operands."""
-    found = [
+    found_words = [
         words if " " in wanted else words.split()[0]
         for (words, _), wanted in zip(code, expected, strict=False)
     ]
-    return len(code) == len(expected) and found == expected
+    return len(code) == len(expected) and found_words == expected
 
 
 def inside_pulse(code: list[Code], toggle: str) -> list[str]:
@@ -117,21 +117,21 @@ def promised() -> dict[str, tuple[str, str]]:
 def found(functions: dict[str, dict[str, list[Code]]]) -> dict[str, tuple[str, str]]:
     """Bytes and cycles of each part, from the disassembly."""
     rows: dict[str, tuple[str, str]] = {}
-    for variant, made in functions.items():
-        last = [entry for entry in made["toggle"] if entry[0] != "ret"]
+    for variant, made_functions in functions.items():
+        last = [entry for entry in made_functions["toggle"] if entry[0] != "ret"]
         for part, code in (("TOGGLE", last[-1:]), ("READY", last[:-1])):
             size, cycles = size_and_cycles(code)
             rows[f"`HAIRSPRING_PIN_{part}()` by `{variant}`"] = (str(size), str(cycles))
-    made = functions["sbi"]
-    size, cycles = size_and_cycles(made["clock_read"])
+    made_functions = functions["sbi"]
+    size, cycles = size_and_cycles(made_functions["clock_read"])
     rows[CLOCK_READ] = (str(size), str(cycles))
-    size, cycles = size_and_cycles(made["start_pin"])
+    size, cycles = size_and_cycles(made_functions["start_pin"])
     rows["`hairspring_pin_start()`"] = (str(size), str(cycles))
     rows["`HAIRSPRING_USE`, `_OPAQUE`, `_USE_MEMORY`"] = ("0", "0")
     rows["`HAIRSPRING_PULSE` between its toggles, beside the copies"] = ("0", "0")
     rows["`hairspring_delay(c)`"] = (
-        str(sum(size for words, size in made["delay"] if words != "ret")),
-        delay_cycles(made["delay"]),
+        str(sum(size for words, size in made_functions["delay"] if words != "ret")),
+        delay_cycles(made_functions["delay"]),
     )
     return rows
 
@@ -150,33 +150,35 @@ def delay_cycles(code: list[Code]) -> str:
 def complaints(functions: dict[str, dict[str, list[Code]]]) -> list[str]:
     """Messages about unexpected code."""
     wrong = []
-    for variant, made in functions.items():
+    for variant, made_functions in functions.items():
         for name, expected in (GOLDEN | {"toggle": TOGGLES[variant]}).items():
-            if not matches(made[name], expected):
+            if not matches(made_functions[name], expected):
                 wrong.append(
-                    f"{variant} {name}: {[words for words, _ in made[name]]} where {expected} is "
-                    "expected"
+                    f"{variant} {name}: {[words for words, _ in made_functions[name]]} where "
+                    f"{expected} is expected"
                 )
         for name, copies in PULSES.items():
-            if (code := inside_pulse(made[name], variant)) != ["nop"] * copies:
+            if (code := inside_pulse(made_functions[name], variant)) != ["nop"] * copies:
                 wrong.append(f"{variant} {name}: {code} where {copies} copies are expected")
         if any(
-            words.split()[0].startswith(("br", "call", "rcall")) for words, _ in made["clock_read"]
+            words.split()[0].startswith(("br", "call", "rcall"))
+            for words, _ in made_functions["clock_read"]
         ):
             wrong.append(f"{variant} clock_read: branches or calls")
-    table, seen = promised(), found(functions)
+    table, seen_figures = promised(), found(functions)
     if not compiler_version().startswith("5."):
         # Code from C and not from assembly depends on the compiler; that it has no branch is
         # checked above.
         print(
             f"avr-gcc {compiler_version()}: hairspring_clock_read has bytes, cycles "
-            f"{seen[CLOCK_READ]}"
+            f"{seen_figures[CLOCK_READ]}"
         )
-        seen[CLOCK_READ] = table[CLOCK_READ]
-    for part in sorted(table.keys() | seen.keys()):
-        if table.get(part) != seen.get(part):
+        seen_figures[CLOCK_READ] = table[CLOCK_READ]
+    for part in sorted(table.keys() | seen_figures.keys()):
+        if table.get(part) != seen_figures.get(part):
             wrong.append(
-                f"README {part}: {table.get(part)} where the disassembly has {seen.get(part)}"
+                f"README {part}: {table.get(part)} where the disassembly has "
+                f"{seen_figures.get(part)}"
             )
     return wrong
 

@@ -22,12 +22,12 @@ namespace {
 
 constexpr std::uint32_t shadow = 3;
 
-std::int64_t context_of(const hairspring::detail::Case &one) {
-  return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(one.context.get()));
+std::int64_t context_of(const hairspring::detail::Case &one_case) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(one_case.context.get()));
 }
 
-std::uint64_t run(const hairspring::detail::Case &one, const hairspring_row &row) {
-  return row.run(read_ours, context_of(one));
+std::uint64_t run(const hairspring::detail::Case &one_case, const hairspring_row &row) {
+  return row.run(read_ours, context_of(one_case));
 }
 
 const hairspring::detail::Case &only_case(const std::vector<hairspring::Group> &groups) {
@@ -39,11 +39,11 @@ const hairspring::detail::Case &only_case(const std::vector<hairspring::Group> &
 std::set<std::uint32_t> counted(const std::vector<hairspring::Group> &groups,
     std::uint64_t per_body, std::uint64_t per_init) {
   std::set<std::uint32_t> orders;
-  const auto &one = only_case(groups);
-  for (const auto &row : one.rows) {
+  const auto &one_case = only_case(groups);
+  for (const auto &row : one_case.rows) {
     const std::uint64_t expected = hairspring_order(&row) == shadow ? 0
         : row.bodies * per_body + row.inits * per_init;
-    assert(run(one, row) == expected);
+    assert(run(one_case, row) == expected);
     orders.insert(hairspring_order(&row));
   }
   return orders;
@@ -60,10 +60,10 @@ void every_row_runs_as_often_as_it_says() {
   const auto plain = hairspring::bench("plain", [] { ticks += 1000; }).groups();
   assert(counted(plain, 1000, 0) == std::set<std::uint32_t>{0} &&
       only_case(plain).rows.size() == 12 + blocks);
-  const auto both = hairspring::bench("both", [](std::int64_t) { ticks += 1000; })
+  const auto both_parts = hairspring::bench("both", [](std::int64_t) { ticks += 1000; })
       .init([] { ticks += 1; }).groups();
-  assert((counted(both, 1000, 1) == std::set<std::uint32_t>{0, 1, 2, 3}) &&
-      only_case(both).rows.size() == 12 + 27);
+  assert((counted(both_parts, 1000, 1) == std::set<std::uint32_t>{0, 1, 2, 3}) &&
+      only_case(both_parts).rows.size() == 12 + 27);
 }
 
 /* Flushing takes no ticks of the fake clock. */
@@ -105,8 +105,9 @@ void every_row_has_a_state_of_its_own() {
   const auto fixed = hairspring::bench("fixed", [](Fixed &state) { ticks += state.count++; })
                          .state([] { return Fixed(1); })
                          .groups();
-  const auto &one = only_case(fixed);
-  assert(run(one, one.rows[3]) == 1 + 2 + 3 + 4 && run(one, one.rows[3]) == 1 + 2 + 3 + 4);
+  const auto &one_case = only_case(fixed);
+  assert(run(one_case, one_case.rows[3]) == 1 + 2 + 3 + 4 &&
+      run(one_case, one_case.rows[3]) == 1 + 2 + 3 + 4);
   const auto owned = hairspring::bench("owned",
       [](const std::unique_ptr<int> &state) { ticks += static_cast<std::uint64_t>(*state); })
                          .state([](std::int64_t argument) {
@@ -152,15 +153,15 @@ void a_chain_carries_its_state() {
 }
 
 void what_is_thrown_is_kept_and_nothing_runs_behind_it() {
-  int left = 2;
-  const auto groups = hairspring::bench("throws", [&left] {
-                        if (left-- == 0) throw std::out_of_range("beyond the end");
+  int calls_left = 2;
+  const auto groups = hairspring::bench("throws", [&calls_left] {
+                        if (calls_left-- == 0) throw std::out_of_range("beyond the end");
                       }).groups();
-  const auto &one = only_case(groups);
-  assert(run(one, one.rows[1]) == 0);
-  assert(run(one, one.rows[0]) == HAIRSPRING_FAILED &&
-      *one.failure == "std::out_of_range: beyond the end");
-  assert(run(one, one.rows[0]) == HAIRSPRING_FAILED && left == -1);
+  const auto &one_case = only_case(groups);
+  assert(run(one_case, one_case.rows[1]) == 0);
+  assert(run(one_case, one_case.rows[0]) == HAIRSPRING_FAILED &&
+      *one_case.failure == "std::out_of_range: beyond the end");
+  assert(run(one_case, one_case.rows[0]) == HAIRSPRING_FAILED && calls_left == -1);
   const auto odd = hairspring::bench("odd", [] { ticks += 1; }).setup([] { throw 7; }).groups();
   only_case(odd).setup(context_of(only_case(odd)));
   assert(run(only_case(odd), only_case(odd).rows[0]) == HAIRSPRING_FAILED &&

@@ -33,11 +33,11 @@ Expected parsed(const std::string &line) {
   return expected;
 }
 
-void check(hairspring_status status, const std::string &what) {
+void check(hairspring_status status, const std::string &place) {
   if (status == HAIRSPRING_STATUS_OK) return;
   std::array<char, 400> text{};
   hairspring_last_error(text.data(), text.size());
-  throw std::runtime_error(what + ": " + text.data());
+  throw std::runtime_error(place + ": " + text.data());
 }
 
 /* The engine's result for a file. */
@@ -73,19 +73,19 @@ class Solved {
   std::size_t count_ = 0;
 };
 
-bool close_to(double found, double expected) {
-  return std::fabs(found - expected) <= 1e-9 * std::fmax(std::fabs(expected), 1e-3);
+bool close_to(double value, double expected) {
+  return std::fabs(value - expected) <= 1e-9 * std::fmax(std::fabs(expected), 1e-3);
 }
 
 bool passes(const Expected &line) {
   const Solved solved(line.file);
-  const hairspring_component *const found = solved.find(line);
-  if (found == nullptr) return false;
-  const hairspring_estimate &estimate = line.unit == "ns" ? found->ns : line.unit == "cycles"
-      ? found->cycles : found->ticks;
+  const hairspring_component *const component = solved.find(line);
+  if (component == nullptr) return false;
+  const hairspring_estimate &estimate = line.unit == "ns" ? component->ns : line.unit == "cycles"
+      ? component->cycles : component->ticks;
   return close_to(estimate.level, line.level) && close_to(estimate.value, line.value) &&
       close_to(estimate.low, line.low) &&
-         close_to(estimate.high, line.high) && (found->below_resolution != 0) == line.below;
+         close_to(estimate.high, line.high) && (component->below_resolution != 0) == line.below;
 }
 
 }  // namespace
@@ -93,14 +93,14 @@ bool passes(const Expected &line) {
 int main() {
   std::ifstream file(folder + "expected.csv");
   std::string line;
-  unsigned seen = 0;
+  unsigned checked_lines = 0;
   std::getline(file, line);
-  for (; std::getline(file, line); seen += 1) {
+  for (; std::getline(file, line); checked_lines += 1) {
     if (passes(parsed(line))) continue;
     std::cerr << "not found: " << line << '\n';
     return 1;
   }
-  if (seen > 12) return 0;
-  std::cerr << seen << " lines\n";
+  if (checked_lines > 12) return 0;
+  std::cerr << checked_lines << " lines\n";
   return 1;
 }

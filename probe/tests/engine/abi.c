@@ -33,12 +33,12 @@ static hairspring_observations *new_table(void) {
   return table;
 }
 
-static size_t components_of(hairspring_observations *table, hairspring_component *found,
+static size_t components_of(hairspring_observations *table, hairspring_component *parts,
     size_t room) {
   hairspring_assessment *assessment = NULL;
   size_t count = 0;
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof *found, room, &count));
+  CHECK_OK(hairspring_assessment_components(assessment, parts, sizeof *parts, room, &count));
   hairspring_assessment_free(assessment);
   return count;
 }
@@ -51,14 +51,14 @@ static void a_table_is_solved_and_compared(void) {
   question.level = 0.99;
   hairspring_assessment *assessment = NULL;
   CHECK_OK(hairspring_assess(table, &question, &assessment));
-  hairspring_component found[4];
+  hairspring_component parts[4];
   size_t count = 0;
-  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 4, &count));
-  CHECK(count == 4 && strcmp(found[0].series, "a") == 0 && strcmp(found[0].name, "body") == 0);
-  CHECK(found[0].ticks.low <= 100.0 && found[0].ticks.high >= 100.0 &&
-      fabs(found[0].ticks.level - 0.99) < 1e-9);
-  CHECK(fabs(found[0].ns.value - 50.0) < 1.0 && fabs(found[0].cycles.level) < 1e-9);
-  CHECK(found[1].kind == HAIRSPRING_KIND_OVERHEAD && fabs(found[1].ticks.value - 40.0) < 5.0);
+  CHECK_OK(hairspring_assessment_components(assessment, parts, sizeof parts[0], 4, &count));
+  CHECK(count == 4 && strcmp(parts[0].series, "a") == 0 && strcmp(parts[0].name, "body") == 0);
+  CHECK(parts[0].ticks.low <= 100.0 && parts[0].ticks.high >= 100.0 &&
+      fabs(parts[0].ticks.level - 0.99) < 1e-9);
+  CHECK(fabs(parts[0].ns.value - 50.0) < 1.0 && fabs(parts[0].cycles.level) < 1e-9);
+  CHECK(parts[1].kind == HAIRSPRING_KIND_OVERHEAD && fabs(parts[1].ticks.value - 40.0) < 5.0);
   hairspring_comparison comparison;
   CHECK_OK(hairspring_assessment_comparisons(assessment, &comparison, sizeof comparison, 1,
       &count));
@@ -151,10 +151,10 @@ static void wrong_sizes_and_values_are_refused(void) {
   add_line(table, NULL, 100.0);
   CHECK(hairspring_observations_push(table, 0, 0, (double)INFINITY) == HAIRSPRING_STATUS_BAD_VALUE);
   CHECK(hairspring_observations_push(table, 0, UINT32_MAX, 1.0) == HAIRSPRING_STATUS_BAD_VALUE);
-  hairspring_component found[2];
+  hairspring_component parts[2];
   size_t count = 0;
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK(hairspring_assessment_components(assessment, found, sizeof found[0] + 4, 2,
+  CHECK(hairspring_assessment_components(assessment, parts, sizeof parts[0] + 4, 2,
       &count) == HAIRSPRING_STATUS_WRONG_SIZE);
   hairspring_assessment_free(assessment);
   hairspring_observations_free(table);
@@ -203,10 +203,10 @@ static void the_stopwatch_runs(void) {
 
 static void *push_and_assess(void *shared) {
   hairspring_observations *table = shared;
-  hairspring_component found[2];
+  hairspring_component parts[2];
   for (unsigned turn = 0; turn < 20; turn += 1) {
     add_line(table, NULL, 100.0);
-    CHECK(components_of(table, found, 2) == 2);
+    CHECK(components_of(table, parts, 2) == 2);
   }
   return NULL;
 }

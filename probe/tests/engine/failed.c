@@ -23,12 +23,12 @@ static void code_that_fails_is_named(void) {
 static void an_alternative_keeps_its_own_value(void) {
   static const struct hairspring_benchmark first = {"first", rows, 4, NULL},
       second = {"second", rows, 4, NULL};
-  struct hairspring_entry both[2] =
+  struct hairspring_entry both_entries[2] =
       {{.benchmark = &first}, {.benchmark = &second, .alternative = 1}};
   const char *words[2] = {"program", "--test"};
-  CHECK(hairspring_run_program(2, words, both, sizeof both[0], 2) == 0);
-  both[1].arguments[0] = 3;
-  CHECK(hairspring_run_program(2, words, both, sizeof both[0], 2) == 1);
+  CHECK(hairspring_run_program(2, words, both_entries, sizeof both_entries[0], 2) == 0);
+  both_entries[1].arguments[0] = 3;
+  CHECK(hairspring_run_program(2, words, both_entries, sizeof both_entries[0], 2) == 1);
 }
 
 static void count(void *context) { *(uint64_t *)context += 1; }
@@ -36,15 +36,15 @@ static void count(void *context) { *(uint64_t *)context += 1; }
 static void procedures_are_called_or_refused(void) {
   uint64_t calls = 0;
   const char *words[2] = {"program", "--test"};
-  hairspring_procedure one =
+  hairspring_procedure procedure =
       {.name = "count", .procedure = count, .init = count, .context = &calls};
-  CHECK(hairspring_run_procedures(2, words, &one, sizeof one, 1) == 0 && calls == 2);
-  CHECK(hairspring_run_procedures(2, words, &one, sizeof one - 4, 1) == 1);
-  CHECK(hairspring_run_procedures(2, words, NULL, sizeof one, 1) == 1);
-  one.procedure = NULL;
-  CHECK(hairspring_run_procedures(2, words, &one, sizeof one, 1) == 1);
-  one.name = NULL;
-  CHECK(hairspring_run_procedures(2, words, &one, sizeof one, 1) == 1);
+  CHECK(hairspring_run_procedures(2, words, &procedure, sizeof procedure, 1) == 0 && calls == 2);
+  CHECK(hairspring_run_procedures(2, words, &procedure, sizeof procedure - 4, 1) == 1);
+  CHECK(hairspring_run_procedures(2, words, NULL, sizeof procedure, 1) == 1);
+  procedure.procedure = NULL;
+  CHECK(hairspring_run_procedures(2, words, &procedure, sizeof procedure, 1) == 1);
+  procedure.name = NULL;
+  CHECK(hairspring_run_procedures(2, words, &procedure, sizeof procedure, 1) == 1);
 }
 
 int main(void) {

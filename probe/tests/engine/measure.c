@@ -32,15 +32,15 @@ static void odd_names_come_back_as_they_are(const char *path) {
   hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
   hairspring_observations *table = NULL, *again = NULL;
   hairspring_assessment *assessment = NULL;
-  hairspring_component found[4];
+  hairspring_component parts[4];
   hairspring_comparison comparison;
   size_t count = 0;
   plan.milliseconds = 30;
   CHECK_OK(hairspring_measure(series, sizeof series[0], 2, &plan, &table));
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 4, &count));
-  CHECK(count == 4 && strcmp(found[0].series, odd) == 0 && strcmp(found[2].series, "twice") == 0 &&
-      found[0].ns.level > 0.9);
+  CHECK_OK(hairspring_assessment_components(assessment, parts, sizeof parts[0], 4, &count));
+  CHECK(count == 4 && strcmp(parts[0].series, odd) == 0 && strcmp(parts[2].series, "twice") == 0 &&
+      parts[0].ns.level > 0.9);
   CHECK_OK(hairspring_assessment_comparisons(assessment, &comparison, sizeof comparison, 1,
       &count));
   CHECK(count == 1 && comparison.verdict != HAIRSPRING_VERDICT_FASTER);
@@ -48,8 +48,8 @@ static void odd_names_come_back_as_they_are(const char *path) {
   CHECK_OK(hairspring_observations_read_csv(path, &again));
   hairspring_assessment_free(assessment);
   CHECK_OK(hairspring_assess(again, NULL, &assessment));
-  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 4, &count));
-  CHECK(count == 4 && strcmp(found[0].series, odd) == 0);
+  CHECK_OK(hairspring_assessment_components(assessment, parts, sizeof parts[0], 4, &count));
+  CHECK(count == 4 && strcmp(parts[0].series, odd) == 0);
   hairspring_assessment_free(assessment);
   hairspring_observations_free(again);
   hairspring_observations_free(table);
@@ -59,12 +59,12 @@ static void an_init_is_a_component_of_its_own(void) {
   hairspring_series series = series_of(&both, "both");
   hairspring_observations *table = NULL;
   hairspring_assessment *assessment = NULL;
-  hairspring_component found[3];
+  hairspring_component parts[3];
   size_t count = 0;
   CHECK_OK(hairspring_measure(&series, sizeof series, 1, NULL, &table));
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 3, &count));
-  CHECK(count == 3 && strcmp(found[0].name, "body") == 0 && strcmp(found[1].name, "init") == 0);
+  CHECK_OK(hairspring_assessment_components(assessment, parts, sizeof parts[0], 3, &count));
+  CHECK(count == 3 && strcmp(parts[0].name, "body") == 0 && strcmp(parts[1].name, "init") == 0);
   hairspring_assessment_free(assessment);
   hairspring_observations_free(table);
 }
@@ -75,15 +75,15 @@ static int is_called_unoptimised(const struct hairspring_benchmark *benchmark) {
   hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
   hairspring_observations *table = NULL;
   hairspring_assessment *assessment = NULL;
-  hairspring_finding found[32];
+  hairspring_finding findings[32];
   size_t count = 0;
   int called = 0;
   plan.milliseconds = 30;
   CHECK_OK(hairspring_measure(&series, sizeof series, 1, &plan, &table));
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK_OK(hairspring_assessment_findings(assessment, found, sizeof found[0], 32, &count));
+  CHECK_OK(hairspring_assessment_findings(assessment, findings, sizeof findings[0], 32, &count));
   for (size_t at = 0; at < count && at < 32; at += 1)
-    called |= strstr(found[at].message, "compiled without optimisation") != NULL;
+    called |= strstr(findings[at].message, "compiled without optimisation") != NULL;
   hairspring_assessment_free(assessment);
   hairspring_observations_free(table);
   return called;
@@ -146,14 +146,14 @@ static void names_that_are_no_names_get_one(void) {
   hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
   hairspring_observations *table = NULL;
   hairspring_assessment *assessment = NULL;
-  hairspring_component found[8];
+  hairspring_component parts[8];
   size_t count = 0;
   plan.milliseconds = 30;
   CHECK_OK(hairspring_measure(same, sizeof same[0], 4, &plan, &table));
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 8, &count));
-  CHECK(count == 8 && strcmp(found[2].series, "good (2)") == 0 &&
-      strcmp(found[6].series, "unnamed (2)") == 0);
+  CHECK_OK(hairspring_assessment_components(assessment, parts, sizeof parts[0], 8, &count));
+  CHECK(count == 8 && strcmp(parts[2].series, "good (2)") == 0 &&
+      strcmp(parts[6].series, "unnamed (2)") == 0);
   hairspring_assessment_free(assessment);
   hairspring_observations_free(table);
 }
@@ -164,14 +164,14 @@ static void threads_can_be_declared(void) {
   hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
   hairspring_observations *table = NULL;
   hairspring_assessment *assessment = NULL;
-  hairspring_component found[2];
+  hairspring_component parts[2];
   hairspring_finding findings[16];
   size_t count = 0, at, unbound = 0;
   plan.milliseconds = 30, plan.threads = 1;
   CHECK_OK(hairspring_measure(&series, sizeof series, 1, &plan, &table));
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 2, &count));
-  CHECK(count == 2 && found[0].ns.level > 0.9 && found[0].cycles.level == 0);
+  CHECK_OK(hairspring_assessment_components(assessment, parts, sizeof parts[0], 2, &count));
+  CHECK(count == 2 && parts[0].ns.level > 0.9 && parts[0].cycles.level == 0);
   CHECK_OK(hairspring_assessment_findings(assessment, findings, sizeof findings[0], 16, &count));
   for (at = 0; at < count && at < 16; at++)
     unbound += strstr(findings[at].message, "neither bound") != NULL;

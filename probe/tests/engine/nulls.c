@@ -49,7 +49,7 @@ static hairspring_observations *a_table(void) {
 
 static void tables(const char *path) {
   const char *names[] = {"body"}, *nothing[] = {NULL};
-  hairspring_observations *table = NULL, *other = NULL;
+  hairspring_observations *table = NULL, *other_table = NULL;
   double count = 1.0;
   uint32_t row = 0;
   size_t number = 0;
@@ -73,17 +73,17 @@ static void tables(const char *path) {
   BAD_POINTER(hairspring_observations_push(NULL, 0, 0, 1.0));
   BAD_POINTER(hairspring_observations_count(NULL, &number));
   BAD_POINTER(hairspring_observations_count(table, NULL));
-  BAD_POINTER(hairspring_observations_read_csv(NULL, &other));
+  BAD_POINTER(hairspring_observations_read_csv(NULL, &other_table));
   CHECK_OK(hairspring_observations_write_csv(table, path));
   BAD_POINTER(hairspring_observations_read_csv(path, NULL));
-  BAD_POINTER(hairspring_observations_parse_csv(NULL, 4, &other));
+  BAD_POINTER(hairspring_observations_parse_csv(NULL, 4, &other_table));
   BAD_POINTER(hairspring_observations_parse_csv(
       (const unsigned char *)"body,ticks\n1,2\n2,3\n3,4\n", 23, NULL));
   CHECK(hairspring_observations_parse_csv((const unsigned char *)"x", SIZE_MAX,
-      &other) == HAIRSPRING_STATUS_BAD_VALUE);
+      &other_table) == HAIRSPRING_STATUS_BAD_VALUE);
   BAD_POINTER(hairspring_observations_write_csv(NULL, "x"));
   BAD_POINTER(hairspring_observations_write_csv(table, NULL));
-  CHECK(other == NULL);
+  CHECK(other_table == NULL);
   hairspring_observations_free(table);
 }
 
@@ -182,7 +182,7 @@ static void measurements(void) {
 static void trials(void) {
   hairspring_trials *experiments = NULL;
   hairspring_trials_plan plan = HAIRSPRING_SIZED(hairspring_trials_plan);
-  hairspring_trip_time found = HAIRSPRING_SIZED(hairspring_trip_time);
+  hairspring_trip_time trip_time = HAIRSPRING_SIZED(hairspring_trip_time);
   uint64_t (*now)(void) = NULL;
   uint64_t trips = 9;
   BAD_POINTER(hairspring_trials_new(&plan, NULL, &experiments));
@@ -193,12 +193,13 @@ static void trials(void) {
       experiments == NULL && now == NULL);
   CHECK_OK(hairspring_trials_new(NULL, &now, &experiments));
   CHECK(now != NULL &&
-      hairspring_trials_result(experiments, 0.0, &found) == HAIRSPRING_STATUS_REFUSED);
+      hairspring_trials_result(experiments, 0.0, &trip_time) == HAIRSPRING_STATUS_REFUSED);
   BAD_POINTER(hairspring_trials_next(NULL, 0, 0, &trips));
   BAD_POINTER(hairspring_trials_next(experiments, 0, 0, NULL));
-  BAD_POINTER(hairspring_trials_result(NULL, 0.0, &found));
+  BAD_POINTER(hairspring_trials_result(NULL, 0.0, &trip_time));
   BAD_POINTER(hairspring_trials_result(experiments, 0.0, NULL));
-  BAD_SIZES(hairspring_trip_time, found, hairspring_trials_result(experiments, 0.0, &found));
+  BAD_SIZES(hairspring_trip_time, trip_time,
+      hairspring_trials_result(experiments, 0.0, &trip_time));
   CHECK_OK(hairspring_trials_next(experiments, 0, 0, &trips));
   CHECK(trips == 1 && hairspring_trials_next(experiments, 5, 2,
       &trips) == HAIRSPRING_STATUS_REFUSED && trips == 0);

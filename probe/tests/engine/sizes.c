@@ -13,13 +13,13 @@
 
 /* A copy of the first `size` bytes of a struct that has `known` bytes, followed by zeros, at the
  * end of a page. */
-static void *at_the_end(const void *from, size_t known, size_t size) {
+static void *at_the_end(const void *from, size_t known_bytes, size_t size) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   unsigned char *pages =
       mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(pages != MAP_FAILED && size <= page && mprotect(pages + page, page, PROT_NONE) == 0);
   unsigned char *start = pages + page - size;
-  memcpy(start, from, size < known ? size : known);
+  memcpy(start, from, size < known_bytes ? size : known_bytes);
   return start;
 }
 
@@ -50,9 +50,9 @@ static hairspring_observations *new_table(void) {
   hairspring_observations *table = NULL;
   CHECK_OK(hairspring_observations_new(names, 1, &table));
   const struct old_table_clock clock = {sizeof clock, 2e9};
-  hairspring_table_clock *given = at_the_end(&clock, sizeof clock, sizeof clock);
-  CHECK_OK(hairspring_observations_set_clock(table, "invented", given));
-  give_back(given, sizeof clock);
+  hairspring_table_clock *given_clock = at_the_end(&clock, sizeof clock, sizeof clock);
+  CHECK_OK(hairspring_observations_set_clock(table, "invented", given_clock));
+  give_back(given_clock, sizeof clock);
   for (unsigned copies = 1; copies <= 8; copies += 1) {
     double count = copies;
     uint32_t row = 0;
@@ -66,12 +66,12 @@ static hairspring_observations *new_table(void) {
 }
 
 /* Assesses with the question's first `size` bytes, which are at the end of a page. */
-static hairspring_status assess(const void *question, size_t known, size_t size,
+static hairspring_status assess(const void *question, size_t known_bytes, size_t size,
     hairspring_assessment **assessment) {
   hairspring_observations *table = new_table();
-  hairspring_question *given = at_the_end(question, known, size);
-  hairspring_status status = hairspring_assess(table, given, assessment);
-  give_back(given, size);
+  hairspring_question *given_question = at_the_end(question, known_bytes, size);
+  hairspring_status status = hairspring_assess(table, given_question, assessment);
+  give_back(given_question, size);
   hairspring_observations_free(table);
   return status;
 }
@@ -83,11 +83,11 @@ static void a_question_is_read_to_its_end(void) {
   /* Elements of an older and of a newer header have their own size in an array. */
   struct old_component few[2];
   memset(few, 0x55, sizeof few);
-  hairspring_component *found = at_the_end(few, sizeof few, sizeof few);
+  hairspring_component *components = at_the_end(few, sizeof few, sizeof few);
   size_t count = 0;
-  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof few[0], 2, &count));
-  memcpy(few, found, sizeof few);
-  give_back(found, sizeof few);
+  CHECK_OK(hairspring_assessment_components(assessment, components, sizeof few[0], 2, &count));
+  memcpy(few, components, sizeof few);
+  give_back(components, sizeof few);
   CHECK(count == 2 && strcmp(few[0].name, "body") == 0 && few[1].kind == HAIRSPRING_KIND_OVERHEAD);
   CHECK(few[0].size == sizeof few[0] && fabs(few[0].ticks.value - 100.0) < 1.0 &&
       fabs(few[0].ticks.level - 0.99) < 1e-9);
@@ -112,10 +112,10 @@ static void a_field_that_is_not_known_must_be_0(void) {
 
 static void results_are_written_to_their_end(void) {
   struct old_clock clock = {.size = sizeof clock, .name = NULL};
-  hairspring_clock *found = at_the_end(&clock, sizeof clock, sizeof clock);
-  CHECK_OK(hairspring_clock_find("monotonic", found));
-  memcpy(&clock, found, sizeof clock);
-  give_back(found, sizeof clock);
+  hairspring_clock *found_clock = at_the_end(&clock, sizeof clock, sizeof clock);
+  CHECK_OK(hairspring_clock_find("monotonic", found_clock));
+  memcpy(&clock, found_clock, sizeof clock);
+  give_back(found_clock, sizeof clock);
   CHECK(clock.size == sizeof clock && strcmp(clock.name, "monotonic") == 0 && clock.read() > 0);
 
   hairspring_stopwatch *stopwatch = NULL;
@@ -149,11 +149,11 @@ static void benchmarks_have_their_own_distance(void) {
   const struct old_series series[2] =
       {{sizeof series[0], "a", rows, 4}, {sizeof series[0], "b", rows, 4}};
   const struct old_plan plan = {sizeof plan, "monotonic"};
-  hairspring_series *given = at_the_end(series, sizeof series, sizeof series);
+  hairspring_series *given_series = at_the_end(series, sizeof series, sizeof series);
   hairspring_plan *how = at_the_end(&plan, sizeof plan, sizeof plan);
   hairspring_observations *table = NULL;
-  CHECK_OK(hairspring_measure(given, sizeof series[0], 2, how, &table));
-  give_back(given, sizeof series);
+  CHECK_OK(hairspring_measure(given_series, sizeof series[0], 2, how, &table));
+  give_back(given_series, sizeof series);
   give_back(how, sizeof plan);
   hairspring_observations_free(table);
 }
@@ -163,9 +163,9 @@ static void count_call(void *context) { CHECK(context == NULL); }
 static void procedures_have_their_own_distance(void) {
   const struct old_procedure old[2] = {{"a", NULL, 0, count_call}, {"b", NULL, 0, count_call}};
   const char *words[2] = {"program", "--test"};
-  hairspring_procedure *given = at_the_end(old, sizeof old, sizeof old);
-  CHECK(hairspring_run_procedures(2, words, given, sizeof old[0], 2) == 0);
-  give_back(given, sizeof old);
+  hairspring_procedure *given_procedures = at_the_end(old, sizeof old, sizeof old);
+  CHECK(hairspring_run_procedures(2, words, given_procedures, sizeof old[0], 2) == 0);
+  give_back(given_procedures, sizeof old);
 }
 
 int main(void) {

@@ -40,12 +40,12 @@ static void use_stopwatch(hairspring_stopwatch *stopwatch) {
 }
 
 static void use_trials(const struct shared *shared) {
-  hairspring_trip_time found = HAIRSPRING_SIZED(hairspring_trip_time);
+  hairspring_trip_time trip_time = HAIRSPRING_SIZED(hairspring_trip_time);
   uint64_t trips = 0, begin = shared->now();
   /* The trips of the other thread are refused; then either thread may continue. */
   hairspring_status next = hairspring_trials_next(shared->trials, shared->now() - begin, 1, &trips);
   CHECK(next == HAIRSPRING_STATUS_OK || next == HAIRSPRING_STATUS_REFUSED);
-  hairspring_status result = hairspring_trials_result(shared->trials, 0.0, &found);
+  hairspring_status result = hairspring_trials_result(shared->trials, 0.0, &trip_time);
   CHECK(result == HAIRSPRING_STATUS_OK || result == HAIRSPRING_STATUS_REFUSED);
 }
 

@@ -13,8 +13,8 @@ struct expected {
   unsigned below;
 };
 
-static int close_to(double found, double expected) {
-  return fabs(found - expected) <= 1e-9 * fmax(fabs(expected), 1e-3);
+static int close_to(double value, double expected) {
+  return fabs(value - expected) <= 1e-9 * fmax(fabs(expected), 1e-3);
 }
 
 static const hairspring_component *find(const hairspring_component *components, size_t count,
@@ -38,14 +38,14 @@ static void passes(const struct expected *line) {
   CHECK_OK(hairspring_assessment_components(assessment, components, sizeof components[0], 16,
       &count));
   CHECK(count <= 16);
-  const hairspring_component *found = find(components, count, line);
-  CHECK(found != NULL);
-  const hairspring_estimate *estimate = strcmp(line->unit, "ns") == 0       ? &found->ns
-                                        : strcmp(line->unit, "cycles") == 0 ? &found->cycles
-                                                                            : &found->ticks;
+  const hairspring_component *component = find(components, count, line);
+  CHECK(component != NULL);
+  const hairspring_estimate *estimate = strcmp(line->unit, "ns") == 0       ? &component->ns
+                                        : strcmp(line->unit, "cycles") == 0 ? &component->cycles
+                                                                            : &component->ticks;
   CHECK(close_to(estimate->level, line->level) && close_to(estimate->value, line->value));
   CHECK(close_to(estimate->low, line->low) && close_to(estimate->high, line->high));
-  CHECK(found->below_resolution == line->below);
+  CHECK(component->below_resolution == line->below);
   hairspring_assessment_free(assessment);
   hairspring_observations_free(table);
 }
@@ -53,7 +53,7 @@ static void passes(const struct expected *line) {
 int main(void) {
   FILE *file = fopen(FOLDER "expected.csv", "r");
   char text[512];
-  unsigned seen = 0;
+  unsigned checked_lines = 0;
   CHECK(file != NULL && fgets(text, sizeof text, file) != NULL);
   while (fgets(text, sizeof text, file) != NULL) {
     struct expected line;
@@ -61,9 +61,9 @@ int main(void) {
         line.series, line.component, line.unit,
                  &line.value, &line.low, &line.high, &line.below) == 9);
     passes(&line);
-    seen += 1;
+    checked_lines += 1;
   }
   fclose(file);
-  CHECK(seen > 12);
+  CHECK(checked_lines > 12);
   return 0;
 }

@@ -15,9 +15,9 @@ static const char *line_of(hairspring_line unit, uint64 count) {
 
 static const char *nano_line(void) { return line_of(HAIRSPRING_LINE_NANO, get_n()); }
 
-static int has(const char *line, const char *what) {
-  if (strstr(line, what) != NULL) return 1;
-  fprintf(stderr, "`%s` is not in: %s\n", what, line);
+static int has(const char *line, const char *part) {
+  if (strstr(line, part) != NULL) return 1;
+  fprintf(stderr, "`%s` is not in: %s\n", part, line);
   return 0;
 }
 
@@ -48,12 +48,12 @@ static void lines_have_intervals(void) {
   CHECK(has(line_of(HAIRSPRING_LINE_MB, get_n()), " MB/sec [") &&
       has(line_of(HAIRSPRING_LINE_KB, get_n()), " KB/sec ["));
   /* Twice the operations in a trip: half the time for each. */
-  double one = atof(nano_line() + strlen("work: "));
+  double one_ns = atof(nano_line() + strlen("work: "));
   uint64 before = get_n();
   save_n(2 * get_n());
   CHECK(get_n() == 2 * before);
   double half = atof(nano_line() + strlen("work: "));
-  CHECK(half > 0.45 * one && half < 0.55 * one);
+  CHECK(half > 0.45 * one_ns && half < 0.55 * one_ns);
 }
 
 #ifndef SANITIZED /* a sanitizer changes different loops differently */
