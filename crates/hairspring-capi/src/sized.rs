@@ -43,8 +43,8 @@ pub fn check<T: Growing>(size: usize, argument: &str) -> Answer<()> {
         return Ok(());
     }
     let text = format!(
-        "{argument} has a size of {size} bytes: a multiple of {step} from {least_bytes} to {MOST_BYTES} is \
-         expected; set its size to its sizeof"
+        "{argument} has a size of {size} bytes: a multiple of {step} from {least_bytes} to \
+         {MOST_BYTES} is expected; set its size to its sizeof"
     );
     Err(wrong(text))
 }
@@ -91,7 +91,8 @@ pub unsafe fn inputs<T: Growing>(
             if T::SIZE_FIRST { unsafe { own_size(pointer, argument) }? } else { element_size };
         if named_size != element_size {
             return Err(wrong(format!(
-                "{argument} has a size of {named_size} bytes in an array of elements of {element_size}"
+                "{argument} has a size of {named_size} bytes in an array of elements of \
+                 {element_size}"
             )));
         }
         // SAFETY: as above.

@@ -365,8 +365,8 @@ impl Parser<'_> {
             Some(alike) => format!("unknown {noun} `{shown_word}`: did you mean `{alike}`?"),
             None => {
                 format!(
-                    "unknown {noun} `{shown_word}`: units are s ms us ns ps, cycles, ticks, bytes, Hz \
-                     kHz MHz GHz, counts, %"
+                    "unknown {noun} `{shown_word}`: units are s ms us ns ps, cycles, ticks, bytes, \
+                     Hz kHz MHz GHz, counts, %"
                 )
             }
         }

@@ -115,7 +115,7 @@ impl Pieces<'_> {
     fn init(&self) -> TokenStream {
         let Some(init) = &self.init else { return TokenStream::new() };
         let fresh = self.opaque_inputs();
-        let (stack, aside, made_value) =
+        let (stack, aside, made) =
             (hidden_ident("stack"), hidden_ident("aside"), hidden_ident("made"));
         let span = syn::spanned::Spanned::span(init);
         match (self.before, self.chain, &self.parameters.last) {
@@ -125,14 +125,14 @@ impl Pieces<'_> {
                 quote!(#fresh #name = __hairspring::opaque(#init);)
             }
             (_, None, Some(_)) => {
-                quote!(#fresh let #made_value = __hairspring::hold(&mut #stack, &mut #aside, #init);)
+                quote!(#fresh let #made = __hairspring::hold(&mut #stack, &mut #aside, #init);)
             }
             _ => quote_spanned!(span=> #fresh let init: () = #init; __hairspring::memory();),
         }
     }
 
     fn body(&self) -> TokenStream {
-        let (function, results, result, made_value) =
+        let (function, results, result, made) =
             (self.function, hidden_ident("results"), hidden_ident("result"), hidden_ident("made"));
         let fresh = self.opaque_inputs();
         let inputs = [&self.parameters.argument, &self.parameters.state]
@@ -146,9 +146,9 @@ impl Pieces<'_> {
             }
             (None, Some(_)) => quote! {
                 #fresh
-                let #result = #function(#(#inputs,)* #made_value);
+                let #result = #function(#(#inputs,)* #made);
                 #results.put(#result);
-                __hairspring::keep(&*#made_value);
+                __hairspring::keep(&*#made);
             },
             _ => quote!(#fresh let #result = #function(#(#inputs),*); #results.put(#result);),
         }

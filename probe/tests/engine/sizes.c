@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A copy of the first `size` bytes of a struct that has `known` bytes, followed by zeros, at the
- * end of a page. */
+/* A copy of the first `size` bytes of a struct that has `known_bytes` bytes, followed by zeros, at
+ * the end of a page. */
 static void *at_the_end(const void *from, size_t known_bytes, size_t size) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   unsigned char *pages =

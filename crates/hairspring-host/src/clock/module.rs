@@ -185,7 +185,10 @@ mod tests {
         let says = |counter_state: &str| {
             std::fs::write(
                 &path,
-                format!("one tick in 1 cycles, wraps added up every 1000 ms\ncpu {cpu}: {counter_state}\n"),
+                format!(
+                    "one tick in 1 cycles, wraps added up every 1000 ms\n\
+                     cpu {cpu}: {counter_state}\n"
+                ),
             )
             .unwrap()
         };

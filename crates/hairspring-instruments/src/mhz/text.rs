@@ -41,7 +41,7 @@ pub fn mhz(
     page.finish()
 }
 
-/// One line of `--watch`, or its header if `found` is `None`.
+/// One line of `--watch`, or its header if `clock` is `None`.
 pub fn mhz_line(seconds: f64, clock: Option<&Result<CoreClock, String>>) -> String {
     match clock {
         None => format!("  {:>8}  {}\n", "s", head()),

@@ -92,25 +92,21 @@ impl Partner {
     ///
     /// # Errors
     /// What could not be started, in words.
-    pub fn start(wanted_pair: &Wanted) -> Result<(Partner, Line), String> {
-        let cannot = |missing_part: &str, error: &dyn std::fmt::Display| {
-            format!("cannot start {missing_part}: {error}")
-        };
-        let role = if wanted_pair.program.is_some() {
-            "the partner process"
-        } else {
-            "the partner thread"
-        };
+    pub fn start(pair: &Wanted) -> Result<(Partner, Line), String> {
+        let cannot =
+            |part: &str, error: &dyn std::fmt::Display| format!("cannot start {part}: {error}");
+        let role =
+            if pair.program.is_some() { "the partner process" } else { "the partner thread" };
         block_signals().map_err(|error| cannot(role, &error))?;
         let shared = Arc::new(Shared::new().map_err(|error| cannot("shared memory", &error))?);
         shared.numbers().words[place::PARKED].0.store(TO_SLEEP, Ordering::SeqCst);
-        let ends = Ends::new(wanted_pair.mechanism)
-            .map_err(|error| cannot(&format!("a {}", wanted_pair.mechanism.name()), &error))?;
+        let ends = Ends::new(pair.mechanism)
+            .map_err(|error| cannot(&format!("a {}", pair.mechanism.name()), &error))?;
         let is_over = Arc::new(AtomicBool::new(false));
         let end = End::default();
         let watch = Watch {
             leader: knocker(
-                wanted_pair,
+                pair,
                 Side::Leader,
                 ThreadId::of_this_thread(),
                 &shared,
@@ -119,22 +115,20 @@ impl Partner {
             is_over: Arc::clone(&is_over),
             end: end.clone(),
         };
-        let (group, thread, process) = match &wanted_pair.program {
+        let (group, thread, process) = match &pair.program {
             Some(program) => {
-                let (group, thread, process) =
-                    process(program, wanted_pair, &shared, ends.partner, watch)
-                        .map_err(|e| cannot(role, &e))?;
+                let (group, thread, process) = process(program, pair, &shared, ends.partner, watch)
+                    .map_err(|e| cannot(role, &e))?;
                 (Some(group), thread, process)
             }
             None => (
                 None,
-                in_thread(wanted_pair, &shared, ends.partner, watch)
-                    .map_err(|e| cannot(role, &e))?,
+                in_thread(pair, &shared, ends.partner, watch).map_err(|e| cannot(role, &e))?,
                 ThreadId::of_this_thread().process,
             ),
         };
         let unknown = ThreadId { process, thread: 0 };
-        let knocker = knocker(wanted_pair, Side::Partner, unknown, &shared, ends.to_partner);
+        let knocker = knocker(pair, Side::Partner, unknown, &shared, ends.to_partner);
         let mut partner = Partner {
             shared: Arc::clone(&shared),
             knocker,
@@ -143,20 +137,14 @@ impl Partner {
             end,
             thread: Some(thread),
         };
-        partner.await_ready(wanted_pair.cpu)?;
+        partner.await_ready(pair.cpu)?;
         let to = ThreadId {
             process,
             thread: shared.numbers().counts[place::THREAD].0.load(Ordering::SeqCst) as i32,
         };
         partner.knocker.thread = to;
-        let calls = calls(
-            wanted_pair.mechanism,
-            wanted_pair.program.is_none(),
-            Side::Leader,
-            to,
-            ends.leader,
-        )
-        .map_err(|e| cannot(role, &e))?;
+        let calls = calls(pair.mechanism, pair.program.is_none(), Side::Leader, to, ends.leader)
+            .map_err(|e| cannot(role, &e))?;
         Ok((partner, Line::new(Side::Leader, shared, calls)))
     }
 
@@ -235,20 +223,20 @@ fn flags(is_thread: bool) -> futex::Flags {
 }
 
 fn knocker(
-    wanted_pair: &Wanted,
+    pair: &Wanted,
     side: Side,
     thread: ThreadId,
     shared: &Arc<Shared>,
     stream: Option<OwnedFd>,
 ) -> Knocker {
-    let flags = flags(wanted_pair.program.is_none());
+    let flags = flags(pair.program.is_none());
     Knocker {
         side,
         thread,
         shared: Arc::clone(shared),
         flags,
         stream,
-        by_signal: wanted_pair.mechanism == Mechanism::Signal,
+        by_signal: pair.mechanism == Mechanism::Signal,
     }
 }
 
@@ -297,7 +285,7 @@ impl Watch {
 /// Starts a partner process, and a thread that waits for its end.
 fn process(
     program: &Path,
-    wanted_pair: &Wanted,
+    pair: &Wanted,
     shared: &Shared,
     stream: Option<Stream>,
     watch: Watch,
@@ -305,9 +293,9 @@ fn process(
     let leader = ThreadId::of_this_thread();
     let words = [
         ARGUMENT.to_owned(),
-        wanted_pair.mechanism.name().to_owned(),
+        pair.mechanism.name().to_owned(),
         shared.descriptor().to_string(),
-        wanted_pair.bytes.to_string(),
+        pair.bytes.to_string(),
         leader.process.to_string(),
         leader.thread.to_string(),
     ];
@@ -330,15 +318,14 @@ fn process(
 
 /// Starts a partner thread.
 fn in_thread(
-    wanted_pair: &Wanted,
+    pair: &Wanted,
     shared: &Arc<Shared>,
     stream: Option<Stream>,
     watch: Watch,
 ) -> std::io::Result<JoinHandle<()>> {
-    let (wanted_pair, shared, leader) =
-        (wanted_pair.clone(), Arc::clone(shared), ThreadId::of_this_thread());
+    let (pair, shared, leader) = (pair.clone(), Arc::clone(shared), ThreadId::of_this_thread());
     std::thread::Builder::new().name("partner".into()).spawn(move || {
-        let served = serve(wanted_pair.mechanism, true, shared, stream, leader, wanted_pair.bytes);
+        let served = serve(pair.mechanism, true, shared, stream, leader, pair.bytes);
         let reason = served.map_or_else(|error| error.to_string(), |()| "it was told to".into());
         watch.tell(format!("the partner thread ended ({reason})"));
     })

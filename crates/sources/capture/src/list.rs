@@ -199,9 +199,9 @@ fn misfit(pulses: &[Pulse], middles: &[f64], line: &Line, n: usize, place: &str)
         );
     }
     format!(
-        "pulse {pulse} ({place}) should be k = {k} by the list of --k and is as wide as {seen_copies:.2} \
-         copies by the line through all pulses: a pulse is missing or extra, or the list is not \
-         the firmware's; the header pattern (spec/capture.md) shows which"
+        "pulse {pulse} ({place}) should be k = {k} by the list of --k and is as wide as \
+         {seen_copies:.2} copies by the line through all pulses: a pulse is missing or extra, or \
+         the list is not the firmware's; the header pattern (spec/capture.md) shows which"
     )
 }
 

@@ -228,7 +228,7 @@ fn a_comment_with_a_rate_is_the_resolution() {
     }
 }
 
-/// Numbers from 0 to below `most`, in no order.
+/// Numbers from 0 to below `most_value`, in no order.
 struct Mixed(u64);
 
 impl Mixed {

@@ -95,7 +95,7 @@ fn names(line: &str) -> Vec<String> {
     if read { record.iter().map(|name| name.trim().to_owned()).collect() } else { Vec::new() }
 }
 
-/// Adds a `# key: value` comment to the origin, and its key to those that are `given`.
+/// Adds a `# key: value` comment to the origin, and its key to those that are `given_keys`.
 fn note(
     origin: &mut Origin,
     given_keys: &mut BTreeSet<String>,

@@ -129,8 +129,8 @@ fn cycles_permission(read: super::ReadFn, counter_name: &str, perf: &str) -> Res
     module::is_free()?;
     if perf_gives_access() && !module::is_loaded() {
         return Err(format!(
-            "programs read {counter_name} with kernel.perf_user_access=1 only while perf lets them, and it \
-             is perf's: use `{perf}`, or load the module"
+            "programs read {counter_name} with kernel.perf_user_access=1 only while perf lets \
+             them, and it is perf's: use `{perf}`, or load the module"
         ));
     }
     permission(read, counter_name).map_err(|reason| format!("{reason}: {}", module::remedy(perf)))

@@ -117,8 +117,8 @@ fn cost_in_words(
     });
     let out = if left_out > 0 { format!(", {left_out} left out") } else { String::new() };
     format!(
-        "{} ns{own_ticks}; slope of {used} rows of 2 to 32 reads{out}, timed by {}{fit}; intervals of \
-         {} confidence",
+        "{} ns{own_ticks}; slope of {used} rows of 2 to 32 reads{out}, timed by {}{fit}; intervals \
+         of {} confidence",
         plus_minus(&ns),
         survey.timed_by,
         percent(level)

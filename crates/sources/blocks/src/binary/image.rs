@@ -192,7 +192,8 @@ impl Image {
                 .collect();
             let file = self.path.file_name().unwrap_or_default().to_string_lossy();
             return Err(Error::Function(format!(
-                "several functions are named `{wanted_name}`: {}; give the address, as `{file}:{:#x}`",
+                "several functions are named `{wanted_name}`: {}; give the address, as \
+                 `{file}:{:#x}`",
                 list.join(", "),
                 first.address
             )));

@@ -94,19 +94,19 @@ impl Crowd {
     /// breakpoints; returns which. It is any thread that gets there, or `only` one.
     ///
     /// # Errors
-    /// By `error_of_end`: the program ends before, or replaces itself.
+    /// By `end_error`: the program ends before, or replaces itself.
     pub fn run_to(
         &mut self,
         places: &[Place],
         only: Option<i32>,
-        error_of_end: &dyn Fn(String) -> Error,
+        end_error: &dyn Fn(String) -> Error,
     ) -> Result<u64> {
         self.only = only.map(Pid::from_raw);
         places.iter().try_for_each(|(address, _)| self.process.poke(*address, &[BREAKPOINT]))?;
         self.process.resume(Resume::Run)?;
         let reached = loop {
-            let status = self.wait(error_of_end)?;
-            if let Event::Reached(thread) = self.handle(status, places, error_of_end)? {
+            let status = self.wait(end_error)?;
+            if let Event::Reached(thread) = self.handle(status, places, end_error)? {
                 break thread;
             }
         };
@@ -124,7 +124,7 @@ impl Crowd {
     ///
     /// # Errors
     /// The thread ends there.
-    pub fn step(&mut self, error_of_end: &dyn Fn(String) -> Error) -> Result<()> {
+    pub fn step(&mut self, end_error: &dyn Fn(String) -> Error) -> Result<()> {
         // A signal from before would be delivered in place of the step.
         let mut held_signal = self.process.hold();
         loop {
@@ -136,7 +136,7 @@ impl Crowd {
                 Stop::Signal(_) => held_signal = held_signal.or(self.process.hold()),
                 Stop::Filtered | Stop::SystemCall | Stop::VforkDone => {}
                 Stop::NewProcess { id, .. } => self.joined(Pid::from_raw(id), false),
-                other => return Err(error_of_end(other.as_end())),
+                other => return Err(end_error(other.as_end())),
             }
         }
         self.process.deliver_later(held_signal);
@@ -147,18 +147,18 @@ impl Crowd {
     /// addresses.
     ///
     /// # Errors
-    /// By `error_of_end`: the program ends before.
+    /// By `end_error`: the program ends before.
     pub fn step_to(
         &mut self,
         places: &[Place],
-        error_of_end: &dyn Fn(String) -> Error,
+        end_error: &dyn Fn(String) -> Error,
     ) -> Result<u64> {
-        self.step(error_of_end)?;
+        self.step(end_error)?;
         let at = self.process.instruction()?;
         if places.iter().any(|(place, _)| *place == at) {
             return Ok(at);
         }
-        self.run_to(places, Some(self.process.id()), error_of_end)
+        self.run_to(places, Some(self.process.id()), end_error)
     }
 
     /// Makes another thread the one that is looked at.
@@ -172,7 +172,7 @@ impl Crowd {
     }
 
     /// The next event of any of them.
-    fn wait(&mut self, error_of_end: &dyn Fn(String) -> Error) -> Result<WaitStatus> {
+    fn wait(&mut self, end_error: &dyn Fn(String) -> Error) -> Result<WaitStatus> {
         let mut since = Instant::now();
         loop {
             // Alone it is asked for by its number: others of this command are not looked at.
@@ -214,7 +214,7 @@ impl Crowd {
                 self.early.insert(id);
             }
             if self.other_threads.is_empty() && self.how_ended.is_some() {
-                return Err(error_of_end(self.how_ended.clone().unwrap_or_default()));
+                return Err(end_error(self.how_ended.clone().unwrap_or_default()));
             }
         }
     }
@@ -244,26 +244,22 @@ impl Crowd {
         &mut self,
         status: WaitStatus,
         places: &[Place],
-        error_of_end: &dyn Fn(String) -> Error,
+        end_error: &dyn Fn(String) -> Error,
     ) -> Result<Event> {
         match status {
             WaitStatus::Exited(id, code) => {
                 self.exited |= id == self.first;
-                self.gone(
-                    id,
-                    format!("the program ended before, with status {code}"),
-                    error_of_end,
-                )?;
+                self.gone(id, format!("the program ended before, with status {code}"), end_error)?;
             }
             WaitStatus::Signaled(id, Signal::SIGKILL, _) if id == self.first => {
                 self.process.has_ended();
-                return Err(error_of_end(format!(
+                return Err(end_error(format!(
                     "the program was killed by {} before",
                     Signal::SIGKILL
                 )));
             }
             WaitStatus::Signaled(id, signal, _) => {
-                self.gone(id, format!("the program was killed by {signal} before"), error_of_end)?
+                self.gone(id, format!("the program was killed by {signal} before"), end_error)?
             }
             WaitStatus::PtraceEvent(
                 id,
@@ -279,7 +275,7 @@ impl Crowd {
             }
             WaitStatus::PtraceEvent(id, _, libc::PTRACE_EVENT_EXEC) => {
                 if is_of(id, self.first) {
-                    return Err(error_of_end(
+                    return Err(end_error(
                         "it replaces itself with another program: give that program instead".into(),
                     ));
                 }
@@ -314,7 +310,7 @@ impl Crowd {
     }
 
     /// One of them has ended.
-    fn gone(&mut self, id: Pid, how: String, error_of_end: &dyn Fn(String) -> Error) -> Result<()> {
+    fn gone(&mut self, id: Pid, how: String, end_error: &dyn Fn(String) -> Error) -> Result<()> {
         if id == self.first {
             self.how_ended = Some(how);
         }
@@ -342,7 +338,7 @@ impl Crowd {
         {
             return Ok(());
         }
-        Err(error_of_end(
+        Err(end_error(
             self.how_ended.clone().unwrap_or_else(|| "the program ended before".to_owned()),
         ))
     }

@@ -328,17 +328,17 @@ impl Journey {
         let (entry, name, number) =
             (self.target.entry(), &self.target.function.name, self.calls + 1);
         let has_others = !self.crowd.is_alone();
-        let error_of_end = |how: String| {
+        let end_error = |how: String| {
             let hint = if has_others { IN_OTHERS } else { "" };
             Error::system(&format!("reach call {number} of `{name}`"), how + hint)
         };
         let original =
-            self.target.code.byte(entry).ok_or_else(|| error_of_end("no byte there".into()))?;
+            self.target.code.byte(entry).ok_or_else(|| end_error("no byte there".into()))?;
         if !std::mem::take(&mut self.at_next) {
             if self.calls > 0 {
-                self.crowd.step(&error_of_end)?;
+                self.crowd.step(&end_error)?;
             }
-            if let Err(error) = self.crowd.run_to(&[(entry, original)], None, &error_of_end) {
+            if let Err(error) = self.crowd.run_to(&[(entry, original)], None, &end_error) {
                 return Err(if self.crowd.exited { error.into_ended() } else { error });
             }
         }
@@ -355,7 +355,7 @@ impl Journey {
     pub fn next_arrival(&mut self, program: &Program, place: u64, name: &str) -> Result<()> {
         program.deadline(&self.crowd.process);
         let number = self.arrivals + 1;
-        let error_of_end = |how: String| {
+        let end_error = |how: String| {
             Error::system(&format!("reach arrival {number} at {name} in the call"), how)
         };
         let process = &mut self.crowd.process;
@@ -363,29 +363,28 @@ impl Journey {
         if !process.read(self.begin.slot, &mut back)
             || !process.read(u64::from_ne_bytes(back), &mut under)
         {
-            return Err(error_of_end("the return address cannot be read".into()));
+            return Err(end_error("the return address cannot be read".into()));
         }
         let (back, entry) = (u64::from_ne_bytes(back), self.target.entry());
         let byte = |address: u64| {
-            self.target.code.byte(address).ok_or_else(|| error_of_end("no byte there".into()))
+            self.target.code.byte(address).ok_or_else(|| end_error("no byte there".into()))
         };
         let places = [(place, byte(place)?), (entry, byte(entry)?), (back, under[0])];
         loop {
-            let at =
-                self.crowd.step_to(&places, &error_of_end).inspect_err(|_| self.failed = true)?;
+            let at = self.crowd.step_to(&places, &end_error).inspect_err(|_| self.failed = true)?;
             match at {
                 at if at == place => break,
                 // A jump to the entry, the head of a loop there, leaves the stack as it is.
                 at if at == entry && self.crowd.process.stack()? != self.begin.slot => {
                     self.at_next = true;
-                    return Err(error_of_end(
+                    return Err(end_error(
                         "the function calls itself before, and a part of such a call cannot be \
                          told from another"
                             .into(),
                     ));
                 }
                 _ if self.crowd.process.stack()? == self.begin.slot.wrapping_add(8) => {
-                    return Err(error_of_end("the call ends before".into()).into_ended());
+                    return Err(end_error("the call ends before".into()).into_ended());
                 }
                 _ => {}
             }
@@ -488,13 +487,13 @@ fn find(program: &mut Program, crowd: &mut Crowd) -> Result<(Rc<Image>, Function
         }
         let Some(hook) = hook else { return Err(program.not_found()) };
         // The program ended without loading it.
-        let error_of_end = |_| program.not_found();
+        let end_error = |_| program.not_found();
         if crowd.process.instruction()? == hook {
-            crowd.step(&error_of_end)?;
+            crowd.step(&end_error)?;
         }
         let mut original = [0u8];
         crowd.process.read(hook, &mut original);
-        crowd.run_to(&[(hook, original[0])], None, &error_of_end)?;
+        crowd.run_to(&[(hook, original[0])], None, &end_error)?;
         mappings = of_process(crowd.process.id())?;
     }
 }

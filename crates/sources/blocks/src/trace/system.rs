@@ -267,8 +267,8 @@ fn lost(mappings: &[Mapping], call: &SystemCall) -> Result<(), String> {
         &other_mapping.name
     };
     Err(format!(
-        "it unmaps {description} (munmap at {:#x}), which cannot be mapped again for the next repeat; \
-         time a function that does not, or one that it calls before",
+        "it unmaps {description} (munmap at {:#x}), which cannot be mapped again for the next \
+         repeat; time a function that does not, or one that it calls before",
         call.arguments[0]
     ))
 }

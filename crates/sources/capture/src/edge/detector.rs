@@ -99,7 +99,7 @@ pub struct Detector {
     first: u64,
     /// Whether the input is complete.
     has_ended: bool,
-    /// Place in `held` from which on edges are looked for.
+    /// Place in `held_samples` from which on edges are looked for.
     next: usize,
     learnt: Option<Learnt>,
     outgrown: Outgrown,

@@ -106,8 +106,8 @@ fn format_of(head: &[u8], format: Option<Format>) -> Result<Format> {
             "the format of this recording is unknown"
         };
         Error::Unusable(format!(
-            "{problem}: expected VCD, FST, sound, a sigrok session, a file of a logic analyser or an \
-             oscilloscope, or a CSV table (--format)"
+            "{problem}: expected VCD, FST, sound, a sigrok session, a file of a logic analyser or \
+             an oscilloscope, or a CSV table (--format)"
         ))
     })
 }

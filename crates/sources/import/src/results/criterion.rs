@@ -40,8 +40,8 @@ const LACKS: &str = "the constant part of a sample (`hairspring fit` of sample.j
                      how processes and builds differ: all samples are of one process";
 const UNIT: &str = "that the unit may be another one: the file has none, and nanoseconds are \
                     assumed, which a Measurement of its own need not have";
-const OWN_INTERVAL: &str = "how samples in a row are correlated: the interval is Criterion's own, by \
-                   resampling";
+const OWN_INTERVAL: &str = "how samples in a row are correlated: the interval is Criterion's own, \
+                            by resampling";
 
 /// Both kinds of files.
 #[derive(Deserialize)]

@@ -95,8 +95,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes what was used the longest time ago, if there is more than `most_bytes`, until `kept_bytes` are
-    /// left.
+    /// Removes what was used the longest time ago, if there is more than `most_bytes`,
+    /// until `kept_bytes` are left.
     pub fn shrink(&self, most_bytes: u64, kept_bytes: u64) {
         let files = std::fs::read_dir(&self.0).into_iter().flatten().filter_map(Result::ok);
         let mut all_files: Vec<(SystemTime, u64, PathBuf)> = files

@@ -25,7 +25,8 @@ fn full(architecture: &str, word: &str) -> Option<String> {
     }
 }
 
-/// The number behind a prefix, if it is from `least_number` to `most_number` and written without further digits.
+/// The number behind a prefix, if it is from `least_number` to `most_number` and written
+/// without further digits.
 fn numbered(word: &str, prefix: &str, least_number: u32, most_number: u32) -> Option<u32> {
     let digits = word.strip_prefix(prefix)?;
     let number: u32 = digits.parse().ok()?;

@@ -116,8 +116,8 @@ impl Stamps {
 
 fn refusal(rate: f64, deviation: &str) -> String {
     format!(
-        "the times {deviation} at the stated rate of {rate} Hz: save the recording as a session (.sr), \
-         or without times (sigrok's option time=false)"
+        "the times {deviation} at the stated rate of {rate} Hz: save the recording as a session \
+         (.sr), or without times (sigrok's option time=false)"
     )
 }
 

@@ -170,8 +170,8 @@ fn unknown_samples(place: u64, format_name: &str) -> Error {
     Error::byte(
         place,
         format!(
-            "samples of {format_name} are not supported: convert the file, with `sox FILE pin.wav` for \
-             instance"
+            "samples of {format_name} are not supported: convert the file, with `sox FILE pin.wav` \
+             for instance"
         ),
     )
 }
