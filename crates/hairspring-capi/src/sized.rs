@@ -110,9 +110,9 @@ unsafe fn read<T: Growing>(pointer: *const T, size: usize, argument: &str) -> An
     };
     if let Some(at) = unknown_bytes.iter().position(|byte| *byte != 0) {
         let text = format!(
-            "{argument} has {size} bytes, of which this library knows the first {known_bytes}, and byte {} \
-             is not 0: a field is set that this library does not know; leave it 0, or use the \
-             library of that header",
+            "{argument} has {size} bytes, of which this library knows the first {known_bytes}, \
+             and byte {} is not 0: a field is set that this library does not know; leave it 0, or \
+             use the library of that header",
             known_bytes + at
         );
         return Err(wrong(text));

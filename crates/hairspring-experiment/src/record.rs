@@ -229,7 +229,7 @@ impl Record {
             unit: plan.unit.0.clone(),
             expectation: expectation(plan, &plan.expected, &expected, &runs.inputs),
             measurement,
-            accuracy: accuracy,
+            accuracy,
             sanity,
             check,
             no_check,

@@ -207,10 +207,14 @@ impl CoreClock {
     pub fn beside_other_runs(mut self, between: Option<ClockSpread>) -> CoreClock {
         self.of_runs = between.map(|between| {
             let own_clock = Uncertain { value: self.core_hz.value, budget: self.budget.clone() };
-            let all = moved(own_clock.value, 0.0, Some(between))
+            let clock_of_runs = moved(own_clock.value, 0.0, Some(between))
                 .into_iter()
                 .fold(own_clock, Uncertain::with);
-            OfRuns { hz: all.estimate(self.core_hz.level), budget: all.budget, runs: between.runs }
+            OfRuns {
+                hz: clock_of_runs.estimate(self.core_hz.level),
+                budget: clock_of_runs.budget,
+                runs: between.runs,
+            }
         });
         self
     }

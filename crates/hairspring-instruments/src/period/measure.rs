@@ -263,6 +263,6 @@ fn not_prepared(
     let memory =
         (!thread.memory_locked).then(|| "locking the memory (limit of `ulimit -l`)".to_owned());
     let refusal = real_time.as_ref().err().filter(|reason| *reason != "not requested");
-    let all = refusal.cloned().into_iter().chain(memory);
-    all.map(|what| Finding::new(Severity::Note, PeriodFinding::NotPrepared { what })).collect()
+    let reasons = refusal.cloned().into_iter().chain(memory);
+    reasons.map(|what| Finding::new(Severity::Note, PeriodFinding::NotPrepared { what })).collect()
 }

@@ -322,8 +322,8 @@ mod tests {
             assert!(all_windows.iter().all(|(window, _)| window.pairs() <= 40), "{all_windows:?}");
         }
         let slow = Pilot { pair_ns: 1e9, ..pilot(false) };
-        let most = rows(&slow).iter().map(|(window, _)| window.pairs()).max();
-        assert_eq!(most, Some(2), "a slow switch has short windows");
+        let most_pairs = rows(&slow).iter().map(|(window, _)| window.pairs()).max();
+        assert_eq!(most_pairs, Some(2), "a slow switch has short windows");
     }
 
     #[test]

@@ -321,8 +321,8 @@ pub fn switched(
             [(Cache::Refilled, vec![REFILL]), (Cache::Flushed, vec![FLUSH, FLUSHED_REFILL])]
         {
             let sum = with_sum(table, TOTAL, &[vec![SWITCH, CALLS], added].concat(), SWITCH);
-            let found = assess(&sum, question).map_err(|error| error.to_string())?;
-            costs.extend(cost(&found, cache, level));
+            let assessment = assess(&sum, question).map_err(|error| error.to_string())?;
+            costs.extend(cost(&assessment, cache, level));
         }
     }
     let partners = Partners::new(&total, &question.options, &costs[0]);

@@ -371,8 +371,8 @@ impl Batches for WindowBatches {
 /// should have are flagged.
 fn flagged(round: &[Raw], inexact: &[bool]) -> Vec<Raw> {
     let flags = |raw: &Raw, inexact: bool| {
-        let other = raw.flags.without(Flags::SWITCHED);
-        if inexact { other.with(Flags::SWITCHED) } else { other }
+        let other_flags = raw.flags.without(Flags::SWITCHED);
+        if inexact { other_flags.with(Flags::SWITCHED) } else { other_flags }
     };
     round
         .iter()

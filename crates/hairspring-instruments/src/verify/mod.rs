@@ -150,8 +150,8 @@ fn proved_run(
             full_run(clock, &Effort { per_chain: effort.per_chain * (1 << attempt), ..*effort });
         let lines = lines(&table, effort.level)?;
         let fit = if attempt + 1 == TRIES { Fit::Lengthened } else { Fit::Close };
-        if let Some(found) = lengths(&lines, effort.level, fit) {
-            return Ok((table, lines, found));
+        if let Some(found_lengths) = lengths(&lines, effort.level, fit) {
+            return Ok((table, lines, found_lengths));
         }
     }
     Err("the chains do not lie on an integer lattice: the machine is too busy, or its core renames \

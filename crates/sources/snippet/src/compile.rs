@@ -251,8 +251,8 @@ fn link_library(job: &Job, source: &Source, path: &Path) -> Result<Option<String
 /// As [`compile_pilot`].
 pub fn compile_in_turns(job: &Job, rows: &[RowSpec]) -> Result<Library> {
     let turns = turns_of(job.request);
-    let all = at_once(turns, |first| compile(job, rows, first))?;
-    library(all.into_iter().flat_map(|one| one.paths).collect(), turns, rows.len())
+    let libraries = at_once(turns, |first| compile(job, rows, first))?;
+    library(libraries.into_iter().flat_map(|one| one.paths).collect(), turns, rows.len())
 }
 
 /// Compiles rows into several libraries, which differ by the [`gaps`] before code and data, and by
@@ -453,8 +453,8 @@ fn own_messages(job: &Job) -> Result<Option<String>> {
         .map_err(io("writing the generated source"))?;
     let output = folder.join("checked.o");
     let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
-    let own = failure(linking(job, language(request), &arguments, &[])?, job.compiler)?;
-    Ok(own.map(|own| advised(request, tidy(&own, folder))))
+    let own_failure = failure(linking(job, language(request), &arguments, &[])?, job.compiler)?;
+    Ok(own_failure.map(|own| advised(request, tidy(&own, folder))))
 }
 
 /// The error about messages of the compiler. If each piece alone compiles, the repetition or the

@@ -268,8 +268,8 @@ mod tests {
             ("char t[1 << 20]", "t", true),
         ];
         for (text, name, array) in cases {
-            let found = Declaration::parse(text).unwrap();
-            assert_eq!((found.name.as_str(), found.array), (name, array), "{text}");
+            let declaration = Declaration::parse(text).unwrap();
+            assert_eq!((declaration.name.as_str(), declaration.array), (name, array), "{text}");
         }
     }
 

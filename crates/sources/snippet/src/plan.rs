@@ -80,8 +80,8 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
     let mut all_rows: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
     let evaluations: u32 = all_rows.iter().map(RowSpec::evaluations).sum();
     if evaluations > MOST_EVALUATIONS {
-        let most = most_copies(&all_rows, MOST_EVALUATIONS);
-        all_rows.retain(|row| row.evaluations() <= most || row.bodies <= 4);
+        let most_evaluations = most_copies(&all_rows, MOST_EVALUATIONS);
+        all_rows.retain(|row| row.evaluations() <= most_evaluations || row.bodies <= 4);
     }
     if chains {
         all_rows.extend(check_rows(request, share, &kinds));

@@ -131,7 +131,7 @@ fn clock(clock: &ClockLatency) -> ClockLatencyJson {
         mean_ns: clock.ns.mean.if_finite(),
         mean_ns_budget: figure_budget(&clock.ns.budget, clock.ns.mean.level, &ABSENT_SOURCES),
         sd_ns: finite(clock.ns.sd),
-        least_ns: least_ns,
+        least_ns,
         median_ns: median,
         p99_ns: most_ns,
         largest_ns: largest,

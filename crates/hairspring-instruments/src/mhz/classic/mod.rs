@@ -164,8 +164,8 @@ pub fn classic(clock: Clock, options: &Options) -> Result<ClassicResult, String>
         std::thread::sleep(RATE_TIME);
     }
     let rate = meter.rate();
-    let found = measure(&Harness::new(clock, rate.hz, quantum), &mut subject, options)?;
-    Ok(ClassicResult { clock: clock.name.to_owned(), rate: Some(rate), ..found })
+    let outcome = measure(&Harness::new(clock, rate.hz, quantum), &mut subject, options)?;
+    Ok(ClassicResult { clock: clock.name.to_owned(), rate: Some(rate), ..outcome })
 }
 
 /// The method on a harness.

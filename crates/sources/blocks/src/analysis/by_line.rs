@@ -122,8 +122,9 @@ fn total(analysis: &Analysis, components: &[usize]) -> Time {
     let sum = |of: &dyn Fn(&Time) -> Option<Estimate>| -> Option<Estimate> {
         let (mut value, mut half) = (0.0, 0.0);
         for (time, runs) in &all_times {
-            let one = of(time)?;
-            (value, half) = (value + runs * one.value, half + runs * one.half_width());
+            let time_of_one = of(time)?;
+            (value, half) =
+                (value + runs * time_of_one.value, half + runs * time_of_one.half_width());
         }
         Some(Estimate { value, low: value - half, high: value + half, level })
     };

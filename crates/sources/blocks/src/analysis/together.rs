@@ -422,8 +422,8 @@ fn parts(
         is_any |= search.parts.leads.last().is_none_or(|(lead, _)| *lead != class[0]);
     }
     // A loop whose trips are all alike is a part of a call by itself.
-    let least = if trips { 1 } else { 2 };
-    ((is_any || trips) && search.parts.leads.len() >= least).then_some(search.parts)
+    let least_leads = if trips { 1 } else { 2 };
+    ((is_any || trips) && search.parts.leads.len() >= least_leads).then_some(search.parts)
 }
 
 /// Whether an unknown of this many runs in the time of a mean call is negative by a good part of a

@@ -135,8 +135,8 @@ impl Image {
             .map(|range| (range.start, (range.end - range.start, None)))
             .collect();
         for symbol in &self.symbols {
-            let known = all_functions.entry(symbol.address).or_insert((symbol.size, None));
-            known.1.get_or_insert_with(|| demangled(&symbol.name));
+            let known_entry = all_functions.entry(symbol.address).or_insert((symbol.size, None));
+            known_entry.1.get_or_insert_with(|| demangled(&symbol.name));
         }
         all_functions
     }

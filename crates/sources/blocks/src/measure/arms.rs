@@ -61,8 +61,8 @@ impl<'a> Arms<'a> {
 
 /// The only one of some edges that was taken.
 fn only(edges: &[usize], taken_times: &[u64]) -> Option<usize> {
-    let mut all = edges.iter().copied().filter(|edge| taken_times[*edge] > 0);
-    all.next().filter(|_| all.next().is_none())
+    let mut taken_edges = edges.iter().copied().filter(|edge| taken_times[*edge] > 0);
+    taken_edges.next().filter(|_| taken_edges.next().is_none())
 }
 
 #[cfg(test)]

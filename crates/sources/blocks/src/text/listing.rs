@@ -106,8 +106,8 @@ impl<'a> Listing<'a> {
             .iter()
             .filter_map(|block| Some(block.source.as_ref()?.file.as_str()))
             .collect();
-        let others = all_files.iter().copied().filter(|file| Some(*file) != self.main_file);
-        self.main_file.into_iter().chain(others).collect()
+        let other_files = all_files.iter().copied().filter(|file| Some(*file) != self.main_file);
+        self.main_file.into_iter().chain(other_files).collect()
     }
 
     /// A time, and its share of all calls unless it is a bound or a difference.

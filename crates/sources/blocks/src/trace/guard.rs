@@ -218,8 +218,8 @@ impl Guard {
                 .map(|advice| condition(2, SeccompCmpOp::Eq, *advice as u64))
                 .collect(),
             libc::SYS_mmap => {
-                let own = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
-                Ok(vec![condition(3, SeccompCmpOp::MaskedEq(own | 0x0f), own)?])
+                let own_flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
+                Ok(vec![condition(3, SeccompCmpOp::MaskedEq(own_flags | 0x0f), own_flags)?])
             }
             _ => Ok(Vec::new()),
         }

@@ -121,8 +121,8 @@ impl Program {
     }
 
     fn image(&mut self, path: &Path) -> Result<Rc<Image>> {
-        if let Some(known) = self.images.get(path) {
-            return Ok(known.clone());
+        if let Some(known_image) = self.images.get(path) {
+            return Ok(known_image.clone());
         }
         let image = Rc::new(Image::open(path, &self.debug_files)?);
         self.images.insert(path.to_owned(), image.clone());
@@ -154,8 +154,8 @@ impl Program {
     fn locate(&mut self, mappings: &[Mapping]) -> Result<Option<(Rc<Image>, Function)>> {
         let is_loaded =
             |image: &Image| image.path == self.path || loaded_files(mappings).contains(&image.path);
-        if let Some(known) = self.located.as_ref().filter(|(image, _)| is_loaded(image)) {
-            return Ok(Some(known.clone()));
+        if let Some(known_place) = self.located.as_ref().filter(|(image, _)| is_loaded(image)) {
+            return Ok(Some(known_place.clone()));
         }
         let path = self.path.clone();
         let program = self.image(&path)?;

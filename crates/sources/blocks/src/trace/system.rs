@@ -115,8 +115,9 @@ impl SystemCall {
 
     /// Its name.
     pub fn name(&self) -> String {
-        let known = usize::try_from(self.number).ok().and_then(syscalls::x86_64::Sysno::new);
-        known.map_or_else(|| format!("number {}", self.number), |known| known.name().to_owned())
+        let known_call = usize::try_from(self.number).ok().and_then(syscalls::x86_64::Sysno::new);
+        known_call
+            .map_or_else(|| format!("number {}", self.number), |known| known.name().to_owned())
     }
 
     /// Whether its answer may differ from one repeat to the next.

@@ -90,8 +90,8 @@ impl Files {
 }
 
 fn contents(path: &Path) -> Option<Vec<u8>> {
-    let found = std::fs::metadata(path).ok()?;
-    (found.is_file() && found.len() <= MOST_BYTES).then(|| std::fs::read(path).ok())?
+    let metadata = std::fs::metadata(path).ok()?;
+    (metadata.is_file() && metadata.len() <= MOST_BYTES).then(|| std::fs::read(path).ok())?
 }
 
 impl Dependence {

@@ -239,16 +239,16 @@ const SAME_COPIES: &[(Case, &[&str])] = &[
 ];
 
 /// Where two rows differ.
-fn first_difference(one: &Listed, other: &Listed) -> String {
-    let at = one.0.iter().zip(&other.0).position(|(one, other)| one != other);
+fn first_difference(first_listed: &Listed, second_listed: &Listed) -> String {
+    let at = first_listed.0.iter().zip(&second_listed.0).position(|(one, other)| one != other);
     let around =
         |row: &Listed| at.map(|at| row.0[at.saturating_sub(2)..(at + 3).min(row.0.len())].to_vec());
     format!(
         "{} and {} bytes, from instruction {at:?} on {:?} and {:?}",
-        one.1,
-        other.1,
-        around(one),
-        around(other)
+        first_listed.1,
+        second_listed.1,
+        around(first_listed),
+        around(second_listed)
     )
 }
 
@@ -287,14 +287,16 @@ mod long {
             for compiler in *compilers {
                 let [compiled, repeated] = both(case, compiler)
                     .unwrap_or_else(|| panic!("{compiler}: {} is not repeated", case.code));
-                for (row, (one, other)) in compiled.iter().zip(&repeated).enumerate() {
+                for (row, (compiled_row, repeated_row)) in
+                    compiled.iter().zip(&repeated).enumerate()
+                {
                     let same =
                         if rows()[row].bodies > LONGEST_SAME { computes_same } else { is_same };
                     assert!(
-                        same(one, other),
+                        same(compiled_row, repeated_row),
                         "{compiler}: {}, row {row}: {}",
                         case.code,
-                        first_difference(one, other)
+                        first_difference(compiled_row, repeated_row)
                     );
                 }
             }

@@ -20,8 +20,8 @@ pub fn compile_pilot(
     rows: &[RowSpec],
     samples: &[RowSpec],
 ) -> Result<(Library, Option<Repeated>)> {
-    if let Some(found) = pilot_in_two_steps(job, rows, samples)? {
-        return Ok(found);
+    if let Some(found_library) = pilot_in_two_steps(job, rows, samples)? {
+        return Ok(found_library);
     }
     let source = PILOT.write(job, rows, &|_| Borders::Notes)?;
     Ok((one_library(job, &source, PILOT, rows.len())?, None))

@@ -78,8 +78,8 @@ fn limit_memory(command: &mut Command) {
     unsafe {
         command.pre_exec(|| {
             let (_, hard) = getrlimit(Resource::RLIMIT_AS)?;
-            let most = crate::host::as_limit(MOST_COMPILE_BYTES).min(hard);
-            setrlimit(Resource::RLIMIT_AS, most, most).map_err(std::io::Error::from)
+            let most_bytes = crate::host::as_limit(MOST_COMPILE_BYTES).min(hard);
+            setrlimit(Resource::RLIMIT_AS, most_bytes, most_bytes).map_err(std::io::Error::from)
         });
     }
 }

@@ -230,8 +230,8 @@ impl<'i> Walk<'i> {
                             .edges
                             .insert(Place::Variable(*variable), value.origins.clone());
                         if let Some(old) = old {
-                            let both = super::value::either(&old, &value.origins);
-                            self.carried.edges.insert(Place::Variable(*variable), both);
+                            let origins_of_both = super::value::either(&old, &value.origins);
+                            self.carried.edges.insert(Place::Variable(*variable), origins_of_both);
                         }
                     }
                     self.carried.taken.insert(*register);

@@ -97,9 +97,10 @@ pub fn as_limit(most_units: u64) -> rlim_t {
 pub fn limit(most_seconds: u64) -> Result<(), String> {
     let set = |resource, most_units: u64| {
         // The inherited limit may already be lower.
-        let most = getrlimit(resource)
+        let most_allowed = getrlimit(resource)
             .map_or(as_limit(most_units), |(_, hard)| as_limit(most_units).min(hard));
-        setrlimit(resource, most, most).map_err(|e| format!("a limit could not be set: {e}"))
+        setrlimit(resource, most_allowed, most_allowed)
+            .map_err(|e| format!("a limit could not be set: {e}"))
     };
     set(Resource::RLIMIT_AS, MOST_MEMORY_BYTES)?;
     set(Resource::RLIMIT_FSIZE, MOST_FILE_BYTES)?;

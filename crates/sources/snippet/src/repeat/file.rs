@@ -137,8 +137,10 @@ impl File {
     pub fn inner(&self, row: usize) -> Option<&Function> {
         let mut inner_functions =
             self.functions.iter().filter(|function| function.row == row && function.is_inner);
-        let (one, None) = (inner_functions.next()?, inner_functions.next()) else { return None };
-        Some(one)
+        let (inner_function, None) = (inner_functions.next()?, inner_functions.next()) else {
+            return None;
+        };
+        Some(inner_function)
     }
 
     /// The functions of a row that call the one with its copies.

@@ -193,7 +193,7 @@ fn with_numbered_labels(lines: &[String]) -> Vec<String> {
 /// A line with the name of another row.
 fn of_row(line: &str, sample: usize, row: usize) -> String {
     match row_of(line) {
-        Some((found, _)) if found == sample => {
+        Some((found_row, _)) if found_row == sample => {
             line.replace(&format!("hs_row_{sample}"), &format!("hs_row_{row}"))
         }
         _ => line.to_owned(),

@@ -102,8 +102,8 @@ pub(super) fn pilot(job: &Job, host: &HostProgram, copies: &mut Vec<Copy>) -> Re
     let tick_ns = request.seating.clock().nominal_hz.map_or(1.0, |hz| 1e9 / hz);
     let longest = tick_ns * first.iter().copied().fold(0.0, f64::max);
     let times = if longest < plan::LONG_NS {
-        let all = (0..(rows.len() + lengths.len()) as u32).collect::<Vec<_>>();
-        ticks(&mut child, &all, Batch { time: 2 * TIME, fewest: 1, most: 2_000 })?
+        let all_rows = (0..(rows.len() + lengths.len()) as u32).collect::<Vec<_>>();
+        ticks(&mut child, &all_rows, Batch { time: 2 * TIME, fewest: 1, most: 2_000 })?
     } else {
         Vec::new()
     };

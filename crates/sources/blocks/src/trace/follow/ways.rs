@@ -21,8 +21,8 @@ impl Follower<'_> {
         };
         let (site, is_cut, ends) = (way.site, way.is_cut, std::mem::take(&mut way.ends));
         if !ends.is_empty() {
-            let left = ends.into_iter().filter(|until| self.reach(*until, address)).collect();
-            self.ways.entry(address).and_modify(|way| way.ends = left);
+            let ends_left = ends.into_iter().filter(|until| self.reach(*until, address)).collect();
+            self.ways.entry(address).and_modify(|way| way.ends = ends_left);
         }
         Ok((site, is_cut))
     }
