@@ -125,7 +125,7 @@ const ABSENT_SOURCES: [(Source, &str); 5] = [
 ];
 
 fn clock(clock: &ClockLatency) -> ClockLatencyJson {
-    let [least_ns, median, most_ns, largest] = clock.ns.quantiles.map(finite);
+    let [least_ns, median, p99_ns, largest] = clock.ns.quantiles.map(finite);
     ClockLatencyJson {
         clock: clock.clock.clone(),
         mean_ns: clock.ns.mean.if_finite(),
@@ -133,7 +133,7 @@ fn clock(clock: &ClockLatency) -> ClockLatencyJson {
         sd_ns: finite(clock.ns.sd),
         least_ns,
         median_ns: median,
-        p99_ns: most_ns,
+        p99_ns,
         largest_ns: largest,
         granularity_ticks: clock.quantum,
         tick_ns: finite(clock.tick_ns),

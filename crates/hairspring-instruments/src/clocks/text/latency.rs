@@ -87,13 +87,13 @@ fn means(page: &mut Page, latency: &Latency) {
 }
 
 fn distribution(page: &mut Page, clock: &ClockLatency) {
-    let Summary { sd, quantiles: [least_ns, median, most_ns, largest], .. } = &clock.ns;
+    let Summary { sd, quantiles: [least_ns, median, p99_ns, largest], .. } = &clock.ns;
     let text = format!(
         "sd {}; least {}, median {}, 99 % up to {}, largest {}; steps of {}",
         short_time(*sd),
         short_time(*least_ns),
         short_time(*median),
-        short_time(*most_ns),
+        short_time(*p99_ns),
         short_time(*largest),
         short_time(clock.quantum as f64 * clock.tick_ns)
     );
