@@ -140,4 +140,100 @@ step "parallel: odd arguments" odd_arguments
 step "parallel: a box is down" a_box_is_down
 step "parallel: wrong calls" wrong_calls
 step "parallel: nothing is left on a box" nothing_is_left_on_a_box
+
+# ---- ReFrame -------------------------------------------------------------------------------------
+
+CHECKS="$WORK/reframe"
+mkdir -p "$CHECKS/programs"
+cp examples/fleet/reframe/*.py "$CHECKS"
+cp "$WORK/benchmarks" "$CHECKS/programs"
+
+# ReFrame with the example's configuration. What it keeps lies in the folder of the checks.
+reframe() { # PARTITION CHECKS OPTION...
+  (
+    cd "$CHECKS"
+    HOME="$WORK/home" TMPDIR="$WORK" FLEET_BOXES="box1 box2" FLEET_SSH="-F $BOXES/ssh_config" \
+      timeout 300 "$VENV/bin/reframe" --nocolor -C settings.py -c "$2" --system "fleet:$1" \
+      --prefix "$CHECKS/$1" --report-file "$CHECKS/report.json" "${@:3}" -r \
+      >"$CHECKS/said.txt" 2>&1
+  ) || { tail -n 40 "$CHECKS/said.txt" && return 1; }
+}
+
+# The value of an expression in which v has the performance variables of all tests that ran, by
+# test and name: value, reference, lower, upper, unit.
+of_report() { # EXPRESSION
+  python3 - "$CHECKS/report.json" "$1" <<'PYTHON'
+import json, sys
+v = {}
+for run in json.load(open(sys.argv[1]))["runs"]:
+    for case in run["testcases"]:
+        for key, found in case["perfvalues"].items():
+            v.setdefault(case["name"].split()[0], {})[key.split(":")[-1]] = found
+print(eval(sys.argv[2]))
+PYTHON
+}
+
+# Two documents may be made while something else uses the machine: this is about ReFrame.
+on_this_machine() {
+  reframe here checks.py -S allow_untrusted=1 --max-retries 3 || return
+  is "True" of_report '[v["Multiply"][n][4] for n in ("code", "code_low", "code_high")] == 3 * ["cycles"]' &&
+    is "True" of_report '2.9 < v["Multiply"]["code_low"][0] <= v["Multiply"]["code_high"][0] < 3.1' &&
+    is "True" of_report '{"multiply", "copy_size_64_low", "divide_high"} < set(v["Program"])' &&
+    is "2" of_merged "$CHECKS/here/output" 'd["documents"]["merged"]'
+}
+
+on_boxes() {
+  reframe boxes checks.py -S allow_untrusted=1 --max-retries 3 --distribute=all || return
+  is "4" of_merged "$CHECKS/boxes/output" 'd["documents"]["merged"]' &&
+    is "$MACHINES" of_merged "$CHECKS/boxes/output" 'd["machines"]' &&
+    is "True" of_merged "$CHECKS/boxes/output" "'code' in $SERIES and 'multiply' in $SERIES"
+}
+
+family() {
+  "$HAIRSPRING" time 'x = x * 3' --let 'unsigned long x = 3' --budget 50ms --json |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["environment"]["cpu"]["family"])'
+}
+
+# A check with these lines in its class.
+write_check() { # FILE LINE...
+  {
+    printf 'import reframe as rfm\nfrom hairspring_reframe import HairspringTest\n\n\n'
+    printf '@rfm.simple_test\nclass Check(HairspringTest):\n'
+    printf '    valid_systems = ["*"]\n    valid_prog_environs = ["*"]\n'
+    printf '    arguments = ["time", "x = x * c", "--let", "long x = 3", "--let", "long c = 5"]\n'
+    printf '    allow_untrusted = True\n'
+    printf '    %s\n' "${@:2}"
+  } >"$CHECKS/$1"
+}
+
+missed() { # TEXT LINE...
+  write_check missed.py "${@:2}"
+  says 1 "$1" reframe here missed.py
+}
+
+references() {
+  local family
+  family="$(family)"
+  # That of the partition counts, not the ones of the family everywhere.
+  write_check met.py "references = {'$family': {'code': (9, -0.1, 0.1)}," \
+    "    'fleet:here:$family': {'code': (3, -0.1, 0.1)}}"
+  reframe here met.py || return
+  is "['[3, None, 0.1]', '[3, -0.1, None]']" of_report \
+    '[*map(str, (v["Check"][n][1:4] for n in ("code_low", "code_high")))]' &&
+    missed "failed to meet reference(s)" "references = {'$family': {'code': (2, -0.1, 0.1)}}" &&
+    grep -q "code_low=[0-9.]* cycles, expected 2" "$CHECKS/said.txt" &&
+    missed "code_high=" "references = {'fleet:$family': {'code': (4, -0.1, 0.1)}}" &&
+    missed "no reference value found" "require_reference = True" "references = {'0-0': {}}"
+}
+
+failures() {
+  missed "0 documents instead of one" "arguments = ['time', 'nonsense']" &&
+    missed "which has no series of times" "arguments = ['doctor']" &&
+    missed "0 documents instead of one" "hairspring = '/nowhere/hairspring'"
+}
+
+step "ReFrame: on this machine" on_this_machine
+step "ReFrame: on boxes, over ssh" on_boxes
+step "ReFrame: references by family and partition" references
+step "ReFrame: what fails is told" failures
 exit "$status"

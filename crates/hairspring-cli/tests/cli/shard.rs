@@ -86,7 +86,7 @@ fn parts_of_time_are_other_comparisons_with_the_same_code() {
             .filter_map(|series| series["name"].as_str())
             .collect();
         assert_eq!(names, ["a", name]);
-        assert_eq!(document["comparisons"][0]["b"], name);
+        assert_eq!(document["comparisons"][0]["a"], name);
     }
     let merged = Hairspring::new()
         .with("merge")
