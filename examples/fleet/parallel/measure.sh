@@ -8,7 +8,7 @@
 #                      ssh -p 2222 box3
 #   FOLDER             for what the boxes send. If it has something of an earlier call, only the
 #                      jobs that failed run again
-#   VERB [ARGUMENT...] of hairspring: run, time or instructions
+#   VERB [ARGUMENT...] of hairspring: run or time, whose documents can be merged
 #
 #   --send FILE        send this file first, to the folder where the job runs (repeatable)
 #   --hairspring FILE  send this command, which must be static, in place of an installed one

@@ -160,12 +160,12 @@ fn parts_of_experiments_leave_a_document_of_each() {
     for file in &files {
         Document::of(&both.file(&format!("out/{file}")), "experiment.schema.json");
     }
-    let both = both.says("# a body").says("# another");
+    let both = both.says("# Experiment: a body").says("# Experiment: another");
     drop(both);
     let second = two_experiments().option("--shard", "2/2").option("--document", "out").succeeds();
     let (file, _) = left(&second);
     assert!(file.ends_with("-2-f-2of2.json"), "{file}");
-    second.says("# another").does_not_say("# a body");
+    second.says("# Experiment: another").does_not_say("# Experiment: a body");
     two_experiments()
         .option("--shard", "3/3")
         .succeeds()
@@ -192,7 +192,7 @@ fn an_experiment_that_fails_does_not_stop_the_others() {
         .complains("e.toml: ");
     assert!(left(&ended).0.ends_with("-2-f.json"));
     let wrong = experiment(FILE).beside("f.toml", "name =").with("f.toml");
-    wrong.ends_with(2).complains("f.toml: ").does_not_say("# a body");
+    wrong.ends_with(2).complains("f.toml: ").does_not_say("# Experiment: a body");
 }
 
 #[test]
