@@ -75,7 +75,7 @@ start_munge() {
   head -c 1024 /dev/urandom >"$WORK/munge.key"
   chmod 400 "$WORK/munge.key"
   munged --key-file="$WORK/munge.key" --socket="$WORK/run/munge" --pid-file="$WORK/run/munged.pid" \
-    --log-file="$WORK/log/munged.log" --seed-file="$WORK/run/munge.seed"
+    --log-file="$WORK/log/munged.log" --seed-file="$WORK/run/munge.seed" --origin=127.0.0.1
 }
 
 # A node has a host name of its own, by which its documents differ from those of the other, and its
@@ -251,11 +251,11 @@ if [ "$status" -eq 0 ]; then
   step "nothing is missing" check_whole nodes 2 2
   step "of both machines" check_machines nodes
   step "tasks are bound" bound_where nodes
-  step "three parts on two nodes: submitted" submit_fleet parts --parts 3
-  step "a node is lost" lose_n2 parts
-  step "the others are merged, and the lost task is named" check_lost parts
-  step "the node comes back, and the part runs again" bring_back parts
-  step "nothing is missing" check_whole parts 3 1
+  step "three parts on two nodes: submitted" submit_fleet '3 parts, 50%' --parts 3
+  step "a node is lost" lose_n2 '3 parts, 50%'
+  step "the others are merged, and the lost task is named" check_lost '3 parts, 50%'
+  step "the node comes back, and the part runs again" bring_back '3 parts, 50%'
+  step "nothing is missing" check_whole '3 parts, 50%' 3 1
   step "what is refused is told" check_refused
 fi
 [ "$status" -eq 0 ] || tail -n 30 "$WORK"/log/slurm*.log "$HOME_OF_USER"/*/logs/*.log || true

@@ -2,7 +2,8 @@
 # What submit.sh, resubmit.sh, task.sh and merge.sh share. To be sourced, after RESULTS was set to
 # the folder of a fleet:
 #
-#   plan               what runs where, as submit.sh wrote it
+#   plan               what runs where, as submit.sh wrote it: the variables FLEET, FOLDER,
+#                      HAIRSPRING, MODE, TASKS, NODES, COMMAND, OPTIONS and ACCEPT
 #   tasks/I/JOB/       the documents of task I, as far as that job got
 #   tasks/I/complete   the number of the job that ended well
 #   logs/              what the jobs printed
@@ -12,13 +13,6 @@
 NAME="${0##*/}"
 complain() { printf '%s: %s\n' "$NAME" "$*" >&2; }
 die() { complain "$@" && exit 1; }
-
-# The variables of the plan: FLEET, FOLDER, HAIRSPRING, MODE, TASKS, NODES, COMMAND, OPTIONS, ACCEPT.
-read_plan() {
-  [ -f "$RESULTS/plan" ] || die "$RESULTS has no file 'plan': submit.sh makes such a folder"
-  # shellcheck source=/dev/null
-  . "$RESULTS/plan"
-}
 
 # The name of the jobs of this fleet. It tells them apart from those of another folder.
 job_name() { # [merge]

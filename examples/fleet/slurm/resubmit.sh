@@ -11,7 +11,9 @@ case "$#:${2:---dry-run}" in 1:--dry-run | 2:--dry-run) ;; *) usage ;; esac
 
 RESULTS="$(realpath -m -- "$1")"
 . "$(dirname "${BASH_SOURCE[0]}")/fleet.sh"
-read_plan
+[ -f "$RESULTS/plan" ] || die "$RESULTS has no file 'plan': submit.sh makes such a folder"
+# shellcheck source=/dev/null
+. "$RESULTS/plan"
 
 queued=" $(queued_tasks | paste -sd ' ') "
 waiting=0 again=()
