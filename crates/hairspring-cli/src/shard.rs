@@ -10,7 +10,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 pub struct ShardArguments {
     /// Run only part I of N of the benchmarks, I from 1: every Nth. `auto` takes both from the
-    /// scheduler: the array of Slurm, or the rank of MPI (PMI, Open MPI, PMIx)
+    /// scheduler: the array of Slurm, the rank of MPI (PMI, Open MPI, PMIx), or the index of a Job
+    /// of Kubernetes
     #[arg(long, value_name = "I/N|auto", value_parser = wanted, conflicts_with = "replicate")]
     pub shard: Option<Shard>,
     /// Run all benchmarks, as without --shard: each machine runs the same ones
@@ -43,12 +44,14 @@ fn wanted(text: &str) -> Result<Shard, String> {
 }
 
 /// Variables of a rank and of the number of ranks. PMIx states no number: that of Open MPI or of
-/// the tasks of Slurm stands beside it.
-const RANKS: [[&str; 2]; 4] = [
+/// the tasks of Slurm stands beside it. Neither does Kubernetes, whose Jobs set the second name
+/// themselves.
+const RANKS: [[&str; 2]; 5] = [
     ["PMI_RANK", "PMI_SIZE"],
     ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
     ["PMIX_RANK", "OMPI_COMM_WORLD_SIZE"],
     ["PMIX_RANK", "SLURM_NTASKS"],
+    ["JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"],
 ];
 
 impl Shard {
@@ -68,6 +71,12 @@ impl Shard {
                 of: job.of.checked_mul(rank.of).ok_or("there are too many parts")?,
             }),
             (one, other) => one.or(other).ok_or_else(|| {
+                if variable("JOB_COMPLETION_INDEX").is_some() {
+                    return "JOB_COMPLETION_INDEX is set, and JOB_COMPLETIONS is not: Kubernetes \
+                            does not say how many parts there are; give the container \
+                            JOB_COMPLETIONS, with the completions of its Job"
+                        .into();
+                }
                 "no scheduler names a part: neither SLURM_ARRAY_TASK_ID and \
                  SLURM_ARRAY_TASK_COUNT are set, nor a rank and the number of ranks; give I/N"
                     .into()
@@ -220,6 +229,18 @@ mod tests {
         assert!(auto(&[("PMI_RANK", "3"), ("PMI_SIZE", "3")]).is_err());
         assert!(auto(&[("PMIX_RANK", "1")]).unwrap_err().contains("give I/N"));
         assert!(auto(&[]).is_err());
+    }
+
+    #[test]
+    fn jobs_of_kubernetes_have_an_index_and_state_their_number() {
+        let index = ("JOB_COMPLETION_INDEX", "2");
+        assert_eq!(auto(&[index, ("JOB_COMPLETIONS", "3")]), Ok((3, 3)));
+        assert!(auto(&[index]).unwrap_err().contains("give the container JOB_COMPLETIONS"));
+        let beyond = auto(&[index, ("JOB_COMPLETIONS", "2")]).unwrap_err();
+        assert_eq!(beyond, "JOB_COMPLETION_INDEX is 2, and JOB_COMPLETIONS is 2");
+        assert!(auto(&[index, ("JOB_COMPLETIONS", "many")]).unwrap_err().contains("is `many`"));
+        let mpi = [("PMI_RANK", "0"), ("PMI_SIZE", "4"), index, ("JOB_COMPLETIONS", "3")];
+        assert_eq!(auto(&mpi), Ok((1, 4)), "ranks are parts of one job");
     }
 
     #[test]
