@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# examples/fleet/slurm/bound.sh on made-up machines: folders with the files of /proc and /sys that it
-# reads, and a scontrol that says what the test wants.
+# examples/fleet/slurm/bound.sh on made-up machines: folders with those files of /proc and /sys that
+# it reads, and a scontrol that says what the test wants.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

@@ -21,7 +21,7 @@ status=0
 
 # ---- the cluster ---------------------------------------------------------------------------------
 
-# The lines of both nodes: each has half of the cores, so the other half is set aside for the system.
+# The lines of both nodes. Each has half of the cores; the other half is set aside for the system.
 node_lines() {
   local hardware sockets cores threads half all
   hardware="$(slurmd-wlm -C 2>/dev/null | sed -n 's/^NodeName=[^ ]* //; s/ RealMemory.*//; /CPUs/p')"
@@ -107,7 +107,8 @@ until_true() { # SECONDS COMMAND...
 
 start_cluster() {
   hostname control
-  # Slurm resolves 127.0.0.1 only where another address is configured (AI_ADDRCONFIG in getaddrinfo).
+  # Slurm finds 127.0.0.1 only where there is another address
+  # (findings/slurm-needs-an-address-to-find-loopback.sh).
   ip link set lo up && ip address add 10.213.48.1/32 dev lo || return
   mkdir -p "$WORK"/{run,log,state,spool/n1,spool/n2} "$HOME_OF_USER"
   chmod 755 "$WORK/run"
