@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The fleet of examples/fleet/slurm on a real Slurm: a controller and two nodes on this machine. Each
-# node has a host name, processes and CPUs of its own. One is killed in the middle of its task, comes
+# The fleet of examples/fleet/slurm on a real Slurm: a controller and two nodes on this machine.
+# Each node has a host name, processes and CPUs of its own. One is killed in the middle of its task, comes
 # back, and resubmit.sh brings the whole result (tests/slurm/cluster.sh). It needs root, two cores
 # and 5 minutes. Debian's packages are unpacked below .cache and not installed; all processes
 # are in a namespace that ends with this script. HAIRSPRING=PATH uses a command that is already

@@ -225,15 +225,22 @@ check_machines() { # RESULTS
 
 job_of() { cut -d ' ' -f 1 "$(results "$1")/tasks/$2/complete"; } # RESULTS TASK
 
-# A task that shares its node is refused, and the sentence reaches the user.
-check_refused() {
+# A job whose step bound.sh has to refuse, with a sentence and before the command runs.
+is_refused() { # SENTENCE SBATCH-OPTION SRUN-OPTION
   local said
-  as_user sbatch --quiet --wait --output="$HOME_OF_USER/shared.log" \
-    --wrap="srun --cpus-per-task=1 --cpu-bind=cores '$WORK/fleet/bound.sh' -- echo ran" || true
-  said="$(cat "$HOME_OF_USER/shared.log")"
+  as_user sbatch --quiet --wait --output="$HOME_OF_USER/refused.log" "$2" \
+    --wrap="srun --cpus-per-task=1 '$3' '$WORK/fleet/bound.sh' -- echo it ran" || true
+  said="$(cat "$HOME_OF_USER/refused.log")"
   echo "$said"
-  [[ $said == *"refused: other jobs may run on this node (OverSubscribe="* ]] || return
-  [[ $said != *$'\nran'* && $said != ran* ]] || return
+  [[ $said == *"refused: $1"* && $said != *"it ran"* ]]
+}
+
+is_shared() { is_refused "other jobs may run on this node (OverSubscribe=" --ntasks=1 "$1"; }
+is_unbound() { is_refused "it may run on " --exclusive "$1"; }
+
+# The sentence that says why a task failed reaches the user.
+check_reason() {
+  local said
   fleet submit.sh broken --parts 1 -- "$WORK/hairspring" run "$WORK/absent" || return
   until_true 60 queue_is_empty || return
   said="$(fleet resubmit.sh broken --dry-run)"
@@ -257,7 +264,9 @@ if [ "$status" -eq 0 ]; then
   step "the others are merged, and the lost task is named" check_lost '3 parts, 50%'
   step "the node comes back, and the part runs again" bring_back '3 parts, 50%'
   step "nothing is missing" check_whole '3 parts, 50%' 3 1
-  step "what is refused is told" check_refused
+  step "a job that shares its node is refused" is_shared --cpu-bind=cores
+  step "a step that is not bound is refused" is_unbound --cpu-bind=none
+  step "why a task failed is told" check_reason
 fi
 [ "$status" -eq 0 ] || tail -n 30 "$WORK"/log/slurm*.log "$HOME_OF_USER"/*/logs/*.log || true
 exit "$status"

@@ -5,7 +5,7 @@
 #   submit.sh RESULTS --parts N    [OPTION...] -- hairspring VERB ARGUMENT...
 #
 #   RESULTS        a new folder that all nodes see
-#   --nodes LIST   each of these nodes runs all benchmarks (--replicate); LIST is as in Slurm: n[1-8]
+#   --nodes LIST   each of these nodes runs all benchmarks (--replicate): n[1-8], as in Slurm
 #   --parts N      N disjoint parts of the benchmarks (--shard I/N), on whatever nodes are free
 #   --accept WHAT  goes on although bound.sh doubts it: shared, unbound, quota, governor, several of
 #                  them parted by commas
