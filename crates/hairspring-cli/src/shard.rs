@@ -10,8 +10,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 pub struct ShardArguments {
     /// Run only part I of N of the benchmarks, I from 1: every Nth. `auto` takes both from the
-    /// scheduler: the array of Slurm, or the rank of MPI (PMI, Open MPI, PMIx); without one it runs
-    /// all
+    /// scheduler: the array of Slurm, the rank of MPI (PMI, Open MPI, PMIx), or the index of a Job
+    /// of Kubernetes; without one it runs all
     #[arg(long, value_name = "I/N|auto", value_parser = wanted, conflicts_with = "replicate")]
     pub shard: Option<Wanted>,
     /// Run all benchmarks, as without --shard: each machine runs the same ones
@@ -52,7 +52,8 @@ impl ShardArguments {
 }
 
 const NO_SCHEDULER: &str = "--shard auto: no scheduler names a part (neither SLURM_ARRAY_TASK_ID \
-                            nor a rank of MPI is set): nothing is left out";
+                            nor a rank of MPI nor JOB_COMPLETION_INDEX is set): nothing is left \
+                            out";
 
 /// What `--shard` asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,12 +88,14 @@ fn wanted(text: &str) -> Result<Wanted, String> {
 }
 
 /// Variables of a rank and of the number of ranks. PMIx states no number: that of Open MPI or of
-/// the tasks of Slurm stands beside it.
-const RANKS: [[&str; 2]; 4] = [
+/// the tasks of Slurm stands beside it. Neither does Kubernetes, whose Jobs set the second name
+/// themselves.
+const RANKS: [[&str; 2]; 5] = [
     ["PMI_RANK", "PMI_SIZE"],
     ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
     ["PMIX_RANK", "OMPI_COMM_WORLD_SIZE"],
     ["PMIX_RANK", "SLURM_NTASKS"],
+    ["JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"],
 ];
 
 impl Shard {
@@ -307,6 +310,18 @@ mod tests {
         ];
         assert!(auto(&both).unwrap_err().contains("too many parts"));
         assert_eq!(auto(&[]), Err("all".to_owned()));
+    }
+
+    #[test]
+    fn jobs_of_kubernetes_have_an_index_and_state_their_number() {
+        let index = ("JOB_COMPLETION_INDEX", "2");
+        assert_eq!(auto(&[index, ("JOB_COMPLETIONS", "3")]), Ok((3, 3)));
+        assert!(auto(&[index]).unwrap_err().contains("(JOB_COMPLETIONS) is not: give I/N"));
+        let beyond = auto(&[index, ("JOB_COMPLETIONS", "2")]).unwrap_err();
+        assert!(beyond.contains("JOB_COMPLETION_INDEX is 2 of 2"), "{beyond}");
+        assert!(auto(&[index, ("JOB_COMPLETIONS", "many")]).unwrap_err().contains("is `many`"));
+        let ranks = [("PMI_RANK", "0"), ("PMI_SIZE", "4"), index, ("JOB_COMPLETIONS", "3")];
+        assert_eq!(auto(&ranks), Ok((1, 4)), "the ranks of one pod are its parts");
     }
 
     #[test]
