@@ -221,6 +221,13 @@ impl Kept {
         });
         written.map_err(|error| format!("--document {}: {error}", file.display()).into())
     }
+
+    /// The same in the middle of a measurement, which an error does not end.
+    pub fn write_so_far(&self, text: &str) {
+        if let Err(error) = self.write(text) {
+            output::complain(&error.to_string());
+        }
+    }
 }
 
 /// `node7-20261130T120000Z-9f3c-2of8.json`: the end of the machine's fingerprint tells machines of

@@ -162,9 +162,8 @@ fn measure(
     let kept = Kept::new(&arguments.shard, &identity())?;
     let ran = Ran::of(arguments, programs, &|documents| {
         let so_far = between(documents.to_vec(), arguments.precision);
-        let written = kept.as_ref().zip(so_far).map(|(kept, all)| kept.write(&json::print(&all)));
-        if let Some(Err(error)) = written {
-            output::complain(&error.to_string());
+        if let Some((kept, all)) = kept.as_ref().zip(so_far) {
+            kept.write_so_far(&json::print(&all));
         }
     });
     let several = ran.documents.len() > 1;

@@ -73,8 +73,10 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     let (document, mut reached) = once(arguments, &request, save)?;
     let mut documents = vec![document];
     for _ in 1..arguments.processes {
-        let so_far = between(documents.clone(), arguments.precision);
-        kept.iter().zip(so_far).try_for_each(|(kept, all)| kept.write(&json::print(&all)))?;
+        let so_far = kept.as_ref().and_then(|_| between(documents.clone(), arguments.precision));
+        if let Some((kept, all)) = kept.as_ref().zip(so_far) {
+            kept.write_so_far(&json::print(&all));
+        }
         documents.push(once(arguments, &request, None)?.0);
     }
     let mut result = between(documents, arguments.precision).ok_or("no process gave an answer")?;

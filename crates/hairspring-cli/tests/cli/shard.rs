@@ -3,6 +3,7 @@
 use crate::command::{Ended, Hairspring, needs, time};
 use crate::document::Document;
 use crate::experiment::{FILE, experiment};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 /// The verbs that have parts, each with a word that it takes.
@@ -134,6 +135,20 @@ fn several_processes_of_time_leave_one_document() {
     let (file, text) = left(&ended);
     assert!(!file.contains("of"), "{file}");
     assert_eq!(text, ended.output);
+}
+
+#[test]
+fn a_measurement_that_is_ended_leaves_what_it_has() {
+    needs("cc");
+    let running = time("x = x * 3")
+        .given("unsigned long x = 3")
+        .option("--budget", "100ms")
+        .option("--processes", "1000")
+        .option("--document", "out")
+        .start();
+    running.until_there_is("out", ".json").signal(Signal::SIGTERM);
+    let (_, text) = left(&running.ends_with(143));
+    Document::result(&text);
 }
 
 #[test]
