@@ -226,17 +226,21 @@ check_machines() { # RESULTS
 job_of() { cut -d ' ' -f 1 "$(results "$1")/tasks/$2/complete"; } # RESULTS TASK
 
 # A job whose step bound.sh has to refuse, with a sentence and before the command runs.
-is_refused() { # SENTENCE SBATCH-OPTION SRUN-OPTION
+is_refused() { # SENTENCE OPTION [LAUNCHER]
   local said
   as_user sbatch --quiet --wait --output="$HOME_OF_USER/refused.log" "$2" \
-    --wrap="srun --cpus-per-task=1 '$3' '$WORK/fleet/bound.sh' -- echo it ran" || true
+    --wrap="srun --cpus-per-task=1 --cpu-bind=cores ${3:-} '$WORK/fleet/bound.sh' -- echo it ran" ||
+    true
   said="$(cat "$HOME_OF_USER/refused.log")"
   echo "$said"
   [[ $said == *"refused: $1"* && $said != *"it ran"* ]]
 }
 
-is_shared() { is_refused "other jobs may run on this node (OverSubscribe=" --ntasks=1 "$1"; }
-is_unbound() { is_refused "it may run on " --exclusive "$1"; }
+is_shared() { is_refused "other jobs may run on this node (OverSubscribe=" --ntasks=1; }
+# Something between Slurm and the command takes all CPUs, as some launchers do.
+is_unbound() {
+  is_refused "it may run on " --exclusive "taskset --cpu-list 0-$(($(nproc --all) - 1))"
+}
 
 # The sentence that says why a task failed reaches the user.
 check_reason() {
@@ -264,8 +268,8 @@ if [ "$status" -eq 0 ]; then
   step "the others are merged, and the lost task is named" check_lost '3 parts, 50%'
   step "the node comes back, and the part runs again" bring_back '3 parts, 50%'
   step "nothing is missing" check_whole '3 parts, 50%' 3 1
-  step "a job that shares its node is refused" is_shared --cpu-bind=cores
-  step "a step that is not bound is refused" is_unbound --cpu-bind=none
+  step "a job that shares its node is refused" is_shared
+  step "a step that is not bound is refused" is_unbound
   step "why a task failed is told" check_reason
 fi
 [ "$status" -eq 0 ] || tail -n 30 "$WORK"/log/slurm*.log "$HOME_OF_USER"/*/logs/*.log || true
