@@ -239,7 +239,7 @@ is_refused() { # SENTENCE OPTION [LAUNCHER]
 is_shared() { is_refused "other jobs may run on this node (OverSubscribe=" --ntasks=1; }
 # Something between Slurm and the command takes all CPUs, as some launchers do.
 is_unbound() {
-  is_refused "it may run on " --exclusive "taskset --cpu-list 0-$(($(nproc --all) - 1))"
+  is_refused "Slurm bound it to CPU " --exclusive "taskset --cpu-list 0-$(($(nproc --all) - 1))"
 }
 
 # The sentence that says why a task failed reaches the user.
