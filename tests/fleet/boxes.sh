@@ -26,7 +26,7 @@ install_sshd() {
 start_boxes() { # NAME...
   local name
   BOXES="$(mktemp -d -t hairspring-boxes.XXXXXX)"
-  box_processes=()
+  declare -gA box_processes=()
   chmod 755 "$BOXES"
   ssh-keygen -q -t ed25519 -N '' -f "$BOXES/key"
   ssh-keygen -q -t ed25519 -N '' -f "$BOXES/host"
@@ -75,11 +75,12 @@ listen() { # NAME
     # shellcheck disable=SC2016 # the shell inside fills it in
     words=(unshare --uts sh -c 'hostname "$0" && exec "$@"' "$1" "${words[@]}")
   fi
+  : >"$BOXES/$1/log"
   setsid "${words[@]}" >"$BOXES/$1/log" 2>&1 </dev/null &
   process=$!
   for _ in $(seq 100); do
     if grep -q 'Server listening' "$BOXES/$1/log"; then
-      box_processes+=("$process")
+      box_processes[$1]="$process"
       return 0
     fi
     kill -0 "$process" 2>/dev/null || return 1
@@ -103,13 +104,16 @@ Host $1
 CONFIG
 }
 
-# Ends the boxes, what was started in them too, and removes their folder.
+stop_box() { # NAME
+  kill "${box_processes[$1]}" 2>/dev/null || return 0
+  wait "${box_processes[$1]}" 2>/dev/null || true
+  unset "box_processes[$1]"
+}
+
+# Ends the boxes and removes their folder.
 stop_boxes() {
-  local process
-  for process in ${box_processes[@]+"${box_processes[@]}"}; do
-    kill "$process" 2>/dev/null || continue
-    wait "$process" 2>/dev/null || true
-  done
-  box_processes=()
-  [ -z "${BOXES:-}" ] || rm -rf "$BOXES"
+  local name
+  [ -n "${BOXES:-}" ] || return 0
+  for name in "${!box_processes[@]}"; do stop_box "$name"; done
+  rm -rf "$BOXES"
 }

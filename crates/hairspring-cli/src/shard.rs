@@ -228,7 +228,8 @@ impl Kept {
 fn file_name(node: &str, identity: &Identity, label: &str, shard: Option<Shard>) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' };
     let short = |text: &str| text.chars().take(64).map(plain).collect::<String>();
-    let label = if label.is_empty() { String::new() } else { format!("-{}", short(label)) };
+    let words = label.split('-').filter(|_| !label.is_empty());
+    let label: String = words.map(|word| format!("-{}", short(word))).collect();
     let node = short(node);
     let node = node.trim_start_matches('.');
     let time: String = identity.created.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -330,7 +331,7 @@ mod tests {
         let identity = Identity::new(at, Some("0011223344556677".into()), None);
         let name = file_name("../node 7", &identity, "", Some(Shard { number: 2, of: 8 }));
         let one_of_several = file_name("n", &identity, "3-../\u{1b}x", None);
-        assert!(one_of_several.ends_with("-3_..__x.json"), "{one_of_several}");
+        assert!(one_of_several.ends_with("-3-..__x.json"), "{one_of_several}");
         assert!(name.starts_with("_node_7-20231114T221320Z-6677-"), "{name}");
         assert!(name.ends_with("-2of8.json"), "{name}");
         let kept = Kept { folder: folder.path().to_owned(), name };

@@ -8,7 +8,7 @@
 #                      ssh -p 2222 box3
 #   FOLDER             for what the boxes send. If it has something of an earlier call, only the
 #                      jobs that failed run again
-#   VERB [ARGUMENT...] of hairspring: run, time or instructions
+#   VERB [ARGUMENT...] of hairspring: run or time, whose documents can be merged
 #
 #   --send FILE        send this file first, to the folder where the job runs (repeatable)
 #   --hairspring FILE  send this command, which must be static, in place of an installed one
@@ -52,19 +52,17 @@ name_logins() {
 }
 
 # What a box runs. It is a file, so that no shell on the way reads the arguments.
+# shellcheck disable=SC2016 # the box fills in what has a dollar
 write_job() {
   local command=hairspring word
   [ -z "$own_command" ] || command=./hairspring
   {
     printf '#!/bin/sh\n# A job on a box: NUMBER OF\n'
-    # shellcheck disable=SC2016 # the box fills it in
-    printf 'mkdir -p "job-$1" || exit\nstatus=0\n'
-    printf '%s' "$command"
+    printf 'rm -rf "job-$1" && mkdir "job-$1" || exit\nstatus=0\n%s' "$command"
     for word in "${words[@]}"; do printf " '%s'" "${word//\'/\'\\\'\'}"; done
-    # shellcheck disable=SC2016
     if [ -n "$shard" ]; then printf ' --shard "$1/$2"'; else printf ' --replicate'; fi
-    # shellcheck disable=SC2016
-    printf ' --document "job-$1" || status=$?\ntar -cf "job-$1.tar" "job-$1"\nexit "$status"\n'
+    printf ' --document "job-$1" || status=$?\necho "$status" >"job-$1/status"\n'
+    printf 'tar -cf "job-$1.tar" "job-$1"\nexit "$status"\n'
   } >"$folder/job.sh"
 }
 
@@ -83,54 +81,69 @@ sent() { # FILE
   printf '%s/./%s\n' "$(cd "$(dirname "$1")" && pwd)" "$(basename "$1")"
 }
 
+# The jobs that have not ended well, and whose box answers. Without the second, parallel would wait
+# for a box that is down.
+find_jobs() {
+  local number login answers
+  jobs=() failed=0
+  answers="$(parallel --will-cite -j 0 --nonall --tag --sshloginfile "$folder/logins" \
+    echo answers </dev/null || true)"
+  for number in $(seq "$count"); do
+    [ "$(cat "$folder/documents/job-$number/status" 2>/dev/null)" != 0 ] || continue
+    login="$(sed -n "$number{s,^@[^/]*/,,;s,^[0-9]*/,,;p}" "$folder/logins")"
+    if grep -qxF "$login"$'\tanswers' <<<"$answers"; then
+      jobs+=("$number")
+    else
+      failed=1
+      echo "measure.sh: job $number: $login does not answer" >&2
+    fi
+  done
+}
+
+# -j 1: one job at a time on a box, however many CPUs it has.
 measure() {
-  local file files=(--basefile "$(sent "$folder/job.sh")") number jobs=()
+  local file number groups=() files=(--basefile "$(sent "$folder/job.sh")")
+  for number in "${jobs[@]}"; do groups+=("$number@box$number"); done
   for file in ${send[@]+"${send[@]}"}; do files+=(--basefile "$(sent "$file")"); done
   if [ -n "$own_command" ]; then
     install -m 755 "$own_command" "$folder/hairspring"
     files+=(--basefile "$(sent "$folder/hairspring")")
   fi
-  for number in $(seq "$count"); do jobs+=("$number@box$number"); done
   (
     cd "$folder"
-    # -j 1: one job at a time on a box, however many CPUs it has.
-    parallel --will-cite -j 1 --sshloginfile logins --hostgroups --workdir "$remote" "${files[@]}" \
-      --return 'job-{}.tar' --joblog joblog --resume-failed --results 'said/{}' \
-      sh job.sh '{}' "$count" ::: "${jobs[@]}" >/dev/null
+    rm -f job-*.tar
+    grep -E "^@box($(IFS='|' && echo "${jobs[*]}"))[+/]" logins >logins.up
+    parallel --will-cite -j 1 --sshloginfile logins.up --hostgroups --workdir "$remote" \
+      "${files[@]}" --return 'job-{}.tar' --joblog joblog --results 'said/{}' \
+      sh job.sh '{}' "$count" ::: "${groups[@]}" </dev/null >/dev/null
   )
 }
 
 # Removes the folder on each box that answers.
 clean_boxes() {
-  parallel --will-cite -j 0 --nonall --sshloginfile "$folder/logins" \
-    rm -rf "$remote" >/dev/null 2>&1 || true
-}
-
-# The exit status of each job, the last one if it ran again: NUMBER STATUS BOX.
-ended() {
-  awk -F '\t' 'NR > 1 { status[$1] = $7; box[$1] = $2 }
-    END { for (job in status) print job, status[job], box[job] }' "$folder/joblog" | sort -n
+  [ ! -e "$folder/logins.up" ] || parallel --will-cite -j 0 --nonall \
+    --sshloginfile "$folder/logins.up" rm -rf "$remote" </dev/null >/dev/null 2>&1 || true
 }
 
 # Unpacks what came, and says what was wrong with each job that failed.
 unpack() {
-  local number status box failed=0
+  local number status
   mkdir -p "$folder/documents"
-  while read -r number status box; do
-    if [ -e "$folder/job-$number.tar" ]; then
+  for number in ${jobs[@]+"${jobs[@]}"}; do
+    rm -rf "$folder/documents/job-$number"
+    [ ! -e "$folder/job-$number.tar" ] ||
       tar -xf "$folder/job-$number.tar" -C "$folder/documents" --no-same-owner
-    fi
-    [ "$status" -eq 0 ] && continue
+    status="$(cat "$folder/documents/job-$number/status" 2>/dev/null || echo 'nothing left')"
+    [ "$status" != 0 ] || continue
     failed=1
-    echo "measure.sh: job $number on $box ended with $status:" \
+    echo "measure.sh: job $number ended with $status:" \
       "$(tail -n 3 "$folder/said/$number.err" 2>/dev/null)" >&2
-  done < <(ended)
+  done
   [ "$failed" -eq 0 ] || echo "measure.sh: the same call runs the failed jobs again" >&2
-  return "$failed"
 }
 
 main() {
-  local status=0
+  local status
   read_options "$@"
   command -v parallel >/dev/null || die "GNU parallel is missing: apt-get install parallel rsync"
   mkdir -p "$folder"
@@ -139,8 +152,10 @@ main() {
   check_earlier
   remote="hairspring-$(date +%s)-$$"
   trap clean_boxes EXIT
-  measure || true
-  unpack || status=1
+  find_jobs
+  [ "${#jobs[@]}" -eq 0 ] || measure || true
+  unpack
+  status="$failed"
   "${HAIRSPRING:-hairspring}" merge "$folder/documents" || status=1
   return "$status"
 }

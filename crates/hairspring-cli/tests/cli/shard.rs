@@ -77,7 +77,8 @@ fn parts_of_time_are_other_comparisons_with_the_same_code() {
         let (file, text) = left(ended);
         assert!(file.ends_with(end), "{file}");
         assert_eq!(text, ended.output);
-        let document = Document::result(&text);
+        Document::result(&text);
+        let document: Value = serde_json::from_str(&text).unwrap();
         let names: Vec<&str> = document["results"]
             .as_array()
             .unwrap()
@@ -85,7 +86,7 @@ fn parts_of_time_are_other_comparisons_with_the_same_code() {
             .filter_map(|series| series["name"].as_str())
             .collect();
         assert_eq!(names, ["a", name]);
-        assert_eq!(document["comparisons"][0]["b"], name);
+        assert_eq!(document["comparisons"][0]["a"], name);
     }
     let merged = Hairspring::new()
         .with("merge")
@@ -159,12 +160,12 @@ fn parts_of_experiments_leave_a_document_of_each() {
     for file in &files {
         Document::of(&both.file(&format!("out/{file}")), "experiment.schema.json");
     }
-    let both = both.says("# a body").says("# another");
+    let both = both.says("# Experiment: a body").says("# Experiment: another");
     drop(both);
     let second = two_experiments().option("--shard", "2/2").option("--document", "out").succeeds();
     let (file, _) = left(&second);
     assert!(file.ends_with("-2-f-2of2.json"), "{file}");
-    second.says("# another").does_not_say("# a body");
+    second.says("# Experiment: another").does_not_say("# Experiment: a body");
     two_experiments()
         .option("--shard", "3/3")
         .succeeds()
@@ -191,7 +192,7 @@ fn an_experiment_that_fails_does_not_stop_the_others() {
         .complains("e.toml: ");
     assert!(left(&ended).0.ends_with("-2-f.json"));
     let wrong = experiment(FILE).beside("f.toml", "name =").with("f.toml");
-    wrong.ends_with(2).complains("f.toml: ").does_not_say("# a body");
+    wrong.ends_with(2).complains("f.toml: ").does_not_say("# Experiment: a body");
 }
 
 #[test]
