@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The fleet of examples/fleet/slurm on a real Slurm: a controller and two nodes on this machine.
-# Each node has a host name, processes and CPUs of its own. One is killed in the middle of its task, comes
-# back, and resubmit.sh brings the whole result (tests/slurm/cluster.sh). It needs root, two cores
-# and 5 minutes. Debian's packages are unpacked below .cache and not installed; all processes
-# are in a namespace that ends with this script. HAIRSPRING=PATH uses a command that is already
-# built.
+# Each node has a host name, processes and CPUs of its own. One is killed in the middle of its task,
+# comes back, and resubmit.sh brings the whole result (tests/slurm/cluster.sh). ReFrame submits its
+# checks there, too. It needs root, two cores and 6 minutes. Debian's packages are unpacked below
+# .cache and not installed; all processes are in a namespace that ends with this script.
+# HAIRSPRING=PATH uses a command that is already built.
 # Tier: release
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -47,7 +47,9 @@ fill() {
   for package in "$ARCHIVES"/*.deb; do dpkg-deb -x "$package" "$WORK/root" || return; done
   cp -r examples/fleet/slurm "$WORK/fleet" &&
     cp "$HAIRSPRING" "$WORK/hairspring" &&
-    gcc -O2 -Iprobe examples/c/multiply.c -o "$WORK/multiply"
+    gcc -O2 -Iprobe examples/c/multiply.c -o "$WORK/multiply" &&
+    mkdir -p "$WORK/checks/programs" && cp examples/fleet/reframe/*.py "$WORK/checks" &&
+    cp "$WORK/multiply" "$WORK/checks/programs/benchmarks"
 }
 
 # A separate network keeps the ports apart from those of this machine.
@@ -66,6 +68,7 @@ need_command ip iproute2
 need_command gcc gcc libc6-dev
 need_command unshare util-linux
 [ "$(cores)" -ge 2 ] || missing "two cores" "a machine with two cores"
+need_venv "$CACHE/fleet" tools/fleet-requirements.txt
 need_binary
 
 trap clean_up EXIT

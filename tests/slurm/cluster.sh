@@ -252,6 +252,23 @@ check_reason() {
   [[ $said == *absent*" 1 to submit again"* ]]
 }
 
+# ReFrame's checks, one of each on each node, and their documents as one result. Root submits them:
+# ReFrame's Python may be where nobody else can read.
+reframe_on_nodes() {
+  local merged="$WORK/checks/merged.json"
+  (
+    cd "$WORK/checks"
+    HOME="$WORK/checks" TMPDIR="$WORK/checks" HAIRSPRING="$WORK/hairspring" \
+      FLEET_SLURM="--partition=all" timeout 240 "$CACHE/fleet/bin/reframe" --nocolor \
+      -C settings.py -c checks.py --system fleet:cluster --prefix "$WORK/checks" \
+      --report-file "$WORK/checks/report.json" -S allow_untrusted=1 --max-retries 2 \
+      --distribute=idle -r
+  ) || return
+  "$WORK/hairspring" merge "$WORK/checks/output" --json >"$merged" || return
+  [ "$(jq '"\(.documents.merged) \(.machines)"' "$merged")" = '"4 2"' ] &&
+    jq --raw-output '.families[].results[].name' "$merged" | grep -qx code
+}
+
 bound_where() { grep -h 'alone on the node' "$(results "$1")"/logs/task-*.log; } # RESULTS
 
 step "a controller and two nodes" start_cluster
@@ -271,6 +288,7 @@ if [ "$status" -eq 0 ]; then
   step "a job that shares its node is refused" is_shared
   step "a step that is not bound is refused" is_unbound
   step "why a task failed is told" check_reason
+  step "ReFrame measures on both nodes" reframe_on_nodes
 fi
 [ "$status" -eq 0 ] || tail -n 30 "$WORK"/log/slurm*.log "$HOME_OF_USER"/*/logs/*.log || true
 exit "$status"
