@@ -223,6 +223,19 @@ check_machines() { # RESULTS
   done
 }
 
+# A document that is cut short, as on a full disk, or that is gone, is found without a log.
+check_damaged() { # RESULTS
+  local said file
+  file="$(compgen -G "$(results "$1")/tasks/1/$(job_of "$1" 1)/*.json")"
+  cp "$file" "$WORK/whole.json"
+  head -c 1000 "$WORK/whole.json" >"$file"
+  said="$(fleet resubmit.sh "$1" --dry-run)" && [[ $said == *" 1 to submit again"* ]] || return
+  rm "$file"
+  said="$(fleet resubmit.sh "$1" --dry-run)" && [[ $said == *" 1 to submit again"* ]] || return
+  cp "$WORK/whole.json" "$file"
+  said="$(fleet resubmit.sh "$1" --dry-run)" && [[ $said == *" 0 to submit again"* ]]
+}
+
 job_of() { cut -d ' ' -f 1 "$(results "$1")/tasks/$2/complete"; } # RESULTS TASK
 
 # A job whose step bound.sh has to refuse, with a sentence and before the command runs.
@@ -279,6 +292,7 @@ if [ "$status" -eq 0 ]; then
   step "the node comes back and runs its task" bring_back nodes
   step "nothing is missing" check_whole nodes 2 2
   step "of both machines" check_machines nodes
+  step "a document that is damaged or gone is missed" check_damaged nodes
   step "tasks are bound" bound_where nodes
   step "three parts on two nodes: submitted" submit_fleet '3 parts, 50%' --parts 3
   step "a node is lost" lose_n2 '3 parts, 50%'
