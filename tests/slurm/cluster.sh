@@ -223,20 +223,37 @@ check_machines() { # RESULTS
   done
 }
 
+# A document that is cut short, as on a full disk, or that is gone, is found without a log.
+check_damaged() { # RESULTS
+  local said file
+  file="$(compgen -G "$(results "$1")/tasks/1/$(job_of "$1" 1)/*.json")"
+  cp "$file" "$WORK/whole.json"
+  head -c 1000 "$WORK/whole.json" >"$file"
+  said="$(fleet resubmit.sh "$1" --dry-run)" && [[ $said == *" 1 to submit again"* ]] || return
+  rm "$file"
+  said="$(fleet resubmit.sh "$1" --dry-run)" && [[ $said == *" 1 to submit again"* ]] || return
+  cp "$WORK/whole.json" "$file"
+  said="$(fleet resubmit.sh "$1" --dry-run)" && [[ $said == *" 0 to submit again"* ]]
+}
+
 job_of() { cut -d ' ' -f 1 "$(results "$1")/tasks/$2/complete"; } # RESULTS TASK
 
 # A job whose step bound.sh has to refuse, with a sentence and before the command runs.
-is_refused() { # SENTENCE SBATCH-OPTION SRUN-OPTION
+is_refused() { # SENTENCE OPTION [LAUNCHER]
   local said
   as_user sbatch --quiet --wait --output="$HOME_OF_USER/refused.log" "$2" \
-    --wrap="srun --cpus-per-task=1 '$3' '$WORK/fleet/bound.sh' -- echo it ran" || true
+    --wrap="srun --cpus-per-task=1 --cpu-bind=cores ${3:-} '$WORK/fleet/bound.sh' -- echo it ran" ||
+    true
   said="$(cat "$HOME_OF_USER/refused.log")"
   echo "$said"
   [[ $said == *"refused: $1"* && $said != *"it ran"* ]]
 }
 
-is_shared() { is_refused "other jobs may run on this node (OverSubscribe=" --ntasks=1 "$1"; }
-is_unbound() { is_refused "it may run on " --exclusive "$1"; }
+is_shared() { is_refused "other jobs may run on this node (OverSubscribe=" --ntasks=1; }
+# Something between Slurm and the command takes all CPUs, as some launchers do.
+is_unbound() {
+  is_refused "Slurm bound it to CPU " --exclusive "taskset --cpu-list 0-$(($(nproc --all) - 1))"
+}
 
 # The sentence that says why a task failed reaches the user.
 check_reason() {
@@ -275,14 +292,15 @@ if [ "$status" -eq 0 ]; then
   step "the node comes back and runs its task" bring_back nodes
   step "nothing is missing" check_whole nodes 2 2
   step "of both machines" check_machines nodes
+  step "a document that is damaged or gone is missed" check_damaged nodes
   step "tasks are bound" bound_where nodes
   step "three parts on two nodes: submitted" submit_fleet '3 parts, 50%' --parts 3
   step "a node is lost" lose_n2 '3 parts, 50%'
   step "the others are merged, and the lost task is named" check_lost '3 parts, 50%'
   step "the node comes back, and the part runs again" bring_back '3 parts, 50%'
   step "nothing is missing" check_whole '3 parts, 50%' 3 1
-  step "a job that shares its node is refused" is_shared --cpu-bind=cores
-  step "a step that is not bound is refused" is_unbound --cpu-bind=none
+  step "a job that shares its node is refused" is_shared
+  step "a step that is not bound is refused" is_unbound
   step "why a task failed is told" check_reason
   step "ReFrame measures on both nodes" reframe_on_nodes
 fi

@@ -107,11 +107,23 @@ check_exclusive() {
   fi
 }
 
+# The mask that Slurm has set, where it says so, against the one that the kernel keeps.
+check_mask() {
+  local mask cpus differ
+  cpus="$(numbers "$(allowed_cpus)")"
+  said+=("CPU $(list <<<"$cpus")")
+  [[ ${SLURM_CPU_BIND_TYPE:-} == mask_cpu* && ${SLURM_CPU_BIND_LIST:-} =~ ^0x[0-9A-Fa-f]+$ ]] ||
+    { said+=("no mask from Slurm") && return; }
+  mask="$(numbers_of_mask "$SLURM_CPU_BIND_LIST")"
+  differ="$(comm -3 <(echo "$mask") <(echo "$cpus") | tr -d '\t' | list)"
+  [ -z "$differ" ] || doubt unbound "Slurm bound it to CPU $(list <<<"$mask"), and the kernel lets \
+it run on CPU $(list <<<"$cpus"): a control group, or another program, has changed that"
+}
+
 check_asked() {
   local asked="${SLURM_CPUS_PER_TASK:-1}" cpus cores
   cpus="$(numbers "$(allowed_cpus)")"
   cores="$(cores <<<"$cpus")"
-  said+=("CPU $(list <<<"$cpus")")
   if [ "$(wc -l <<<"$cores")" -gt "$asked" ]; then
     doubt unbound "it may run on $(wc -l <<<"$cores") cores (CPU $(list <<<"$cpus")) and asked for \
 $asked: nothing binds it; srun needs --cpu-bind=cores, and the cluster TaskPlugin=task/affinity or \
@@ -120,18 +132,6 @@ task/cgroup"
     doubt unbound "it asked for $asked cores and has $(wc -l <<<"$cores"): CPU $(list <<<"$cpus") \
 are threads of the same cores; submit with --threads-per-core=1"
   fi
-}
-
-# The mask that Slurm has set, where it says so, against the one that the kernel keeps.
-check_mask() {
-  local mask cpus differ
-  [[ ${SLURM_CPU_BIND_TYPE:-} == mask_cpu* && ${SLURM_CPU_BIND_LIST:-} =~ ^0x[0-9A-Fa-f]+$ ]] ||
-    { said+=("no mask from Slurm") && return; }
-  mask="$(numbers_of_mask "$SLURM_CPU_BIND_LIST")"
-  cpus="$(numbers "$(allowed_cpus)")"
-  differ="$(comm -3 <(echo "$mask") <(echo "$cpus") | tr -d '\t' | list)"
-  [ -z "$differ" ] || doubt unbound "Slurm bound it to CPU $(list <<<"$mask"), and the kernel lets \
-it run on CPU $(list <<<"$cpus"): a control group, or another program, has changed that"
 }
 
 # The control group keeps other jobs away from these CPUs only if it has them all.
@@ -192,8 +192,8 @@ if [ "${1:-}" = --accept ]; then accepted="${2:?--accept needs a word}" && shift
 [ "${1:-}" != -- ] || shift
 [ "$#" -gt 0 ] || { say "which command?" && exit 2; }
 check_exclusive
-check_asked
 check_mask
+check_asked
 check_cpuset
 check_quota
 tell_siblings
