@@ -2,7 +2,7 @@
 # Several boxes (examples/fleet): GNU parallel and ReFrame measure on two sshd on loopback, each
 # with a name of its own where this runs as root, and ReFrame on this machine, too; what they leave
 # is merged. Boxes that do not answer, programs that fail, and references that are missed are told.
-# HAIRSPRING=PATH uses a command that is already built. Minutes: 6, half of them for the build.
+# HAIRSPRING=PATH uses a command that is already built. It takes 2 to 8 minutes behind the build.
 # Tier: release
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
