@@ -131,16 +131,9 @@ fn run(arguments: &InstructionsArguments) -> Result<Outcome, AnyError> {
     if forms.is_empty() {
         return Err(Misuse("the names, sets and extensions have no form in common".into()).into());
     }
-    let mut places = 0..;
-    let is_of_part = |_: &(Form, Vec<String>)| {
-        let place = places.next().unwrap_or_default();
-        arguments.shard.shard.is_none_or(|shard| shard.has(place))
-    };
-    let forms: Vec<(Form, Vec<String>)> = forms.into_iter().filter(is_of_part).collect();
-    if forms.is_empty() {
-        output::complain("this part has no form: they are fewer than the parts");
+    let Some(forms) = arguments.shard.of_part("form", forms) else {
         return Ok(Outcome::Done);
-    }
+    };
     if arguments.list {
         output::print(&text::list(&forms, &output::style()))?;
         return Ok(Outcome::Done);

@@ -100,7 +100,7 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
         let advice = if is_without { format!("; {NO_BENCHMARKS}") } else { String::new() };
         return Err(Misuse(hairspring_program::nothing_chosen(&filters) + &advice).into());
     }
-    if arguments.shard.shard.is_some_and(|shard| is_empty_part(&mut programs, shard)) {
+    if arguments.shard.part().is_some_and(|shard| is_empty_part(&mut programs, shard)) {
         return Ok(Outcome::Done);
     }
     if arguments.list {
@@ -128,13 +128,13 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
 /// Keeps the benchmarks of one part of all; says so if it has none.
 fn is_empty_part(programs: &mut [Program], shard: Shard) -> bool {
     let mut places = 0..;
+    let count = programs.iter().map(|program| program.chosen.len()).sum();
     for program in &mut *programs {
         program.chosen.retain(|_| places.next().is_some_and(|place| shard.has(place)));
     }
     let is_empty = programs.iter().all(|program| program.chosen.is_empty());
     if is_empty {
-        let Shard { number, of } = shard;
-        output::complain(&format!("part {number} of {of} has no benchmark: they are fewer"));
+        shard.tell_empty("benchmark", count);
     }
     is_empty
 }
@@ -162,9 +162,8 @@ fn measure(
     let kept = Kept::new(&arguments.shard, &identity())?;
     let ran = Ran::of(arguments, programs, &|documents| {
         let so_far = between(documents.to_vec(), arguments.precision);
-        let written = kept.as_ref().zip(so_far).map(|(kept, all)| kept.write(&json::print(&all)));
-        if let Some(Err(error)) = written {
-            output::complain(&error.to_string());
+        if let Some((kept, all)) = kept.as_ref().zip(so_far) {
+            kept.write_so_far(&json::print(&all));
         }
     });
     let several = ran.documents.len() > 1;

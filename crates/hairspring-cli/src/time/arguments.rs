@@ -1,6 +1,7 @@
 //! The command line of `time`.
 
 use crate::arguments::{ExplainArguments, ReportArguments, SeatingArguments, StatedClockArguments};
+use crate::shard::ShardArguments;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hairspring_core::judge::methods::LINE;
@@ -175,6 +176,8 @@ pub struct TimeArguments {
     /// Write the raw observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    #[command(flatten)]
+    pub shard: ShardArguments,
     #[command(flatten)]
     pub stated: StatedClockArguments,
     #[command(flatten)]

@@ -7,6 +7,7 @@ mod remedies;
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
 use crate::saved::{Output, Taken};
+use crate::shard::Kept;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use arguments::{Choice, LanguageArgument, Show, TimeArguments};
@@ -17,7 +18,7 @@ use hairspring_core::observations::write_csv;
 use hairspring_measure::Stop;
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_page::Extras;
-use hairspring_program::circumstances::here;
+use hairspring_program::circumstances::{here, identity};
 use hairspring_result::runs::{about_means, between, misses_precision};
 use hairspring_result::{
     Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json,
@@ -51,7 +52,8 @@ const BUDGET: Duration = Duration::from_millis(800);
 
 /// Runs the verb.
 fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
-    let mut request = request(arguments)?;
+    let Some((arguments, places)) = &of_part(arguments) else { return Ok(Outcome::Done) };
+    let mut request = Request { places: places.clone(), ..request(arguments)? };
     // The file is opened before the measurement, so that a path that cannot be written fails at
     // once.
     let save = arguments
@@ -67,9 +69,14 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         return Err(Misuse(reason.into()).into());
     }
     arguments.expect.prepare()?;
+    let kept = Kept::new(&arguments.shard, &identity())?;
     let (document, mut reached) = once(arguments, &request, save)?;
     let mut documents = vec![document];
     for _ in 1..arguments.processes {
+        let so_far = kept.as_ref().and_then(|_| between(documents.clone(), arguments.precision));
+        if let Some((kept, all)) = kept.as_ref().zip(so_far) {
+            kept.write_so_far(&json::print(&all));
+        }
         documents.push(once(arguments, &request, None)?.0);
     }
     let mut result = between(documents, arguments.precision).ok_or("no process gave an answer")?;
@@ -84,6 +91,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         result.results.iter_mut().for_each(|series| series.disassembly = None);
     }
     let (ended, against) = baseline.judge(&mut result)?;
+    kept.map_or(Ok(()), |kept| kept.write(&json::print(&result)))?;
     let text = || {
         if arguments.processes > 1 {
             text::table(&result, &output::style())
@@ -101,6 +109,21 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     } else {
         ended.or(expected)
     })
+}
+
+/// The comparisons that this machine makes, and the places of their codes in the whole command
+/// line. Each alternative with the code, in the same rounds, is one of them; code without an
+/// alternative is one, too.
+fn of_part(arguments: &TimeArguments) -> Option<(TimeArguments, Vec<usize>)> {
+    let shard = &arguments.shard;
+    if arguments.vs.is_empty() {
+        return shard.of_part("code", vec![()]).map(|_| (arguments.clone(), Vec::new()));
+    }
+    let all = arguments.vs.iter().cloned().zip(1..).collect();
+    let own = shard.of_part("alternative", all)?;
+    let (vs, places): (_, Vec<usize>) = own.into_iter().unzip();
+    let places = std::iter::once(0).chain(places).collect();
+    Some((TimeArguments { vs, ..arguments.clone() }, places))
 }
 
 /// One measurement in a process of its own, and whether it reached the precision.
@@ -181,6 +204,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
         multithreaded: arguments.multithreaded,
         in_memory: false,
         walks: Vec::new(),
+        places: Vec::new(),
     })
 }
 

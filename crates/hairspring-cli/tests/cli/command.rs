@@ -221,6 +221,17 @@ impl Running {
         self
     }
 
+    /// Waits until a folder has a file with this ending.
+    pub fn until_there_is(&self, folder: &str, ending: &str) -> &Self {
+        let folder = self.place.work().join(folder);
+        let has = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.is_ok_and(|entry| entry.file_name().to_string_lossy().ends_with(ending))
+        };
+        let found = || std::fs::read_dir(&folder).is_ok_and(|mut all| all.any(has));
+        assert!(wait_for(found), "no file {ending} was seen in {}", folder.display());
+        self
+    }
+
     /// Waits until it has a handler for SIGINT.
     pub fn until_it_catches_signals(&self) {
         let status = format!("/proc/{}/status", self.process.id());

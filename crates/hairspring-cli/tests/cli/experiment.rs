@@ -13,7 +13,8 @@ pub fn observations() -> String {
     format!("body,time_ns\n{}", (0..400).map(reading).collect::<String>())
 }
 
-const FILE: &str = r#"
+/// An experiment of a program that prints [`observations`].
+pub const FILE: &str = r#"
 name = "a body"
 need = "To know."
 quantity = "The time of a body."
@@ -39,7 +40,7 @@ because = "its data sheet"
 "#;
 
 /// The verb with a file and the program that it names.
-fn experiment(file: &str) -> Hairspring {
+pub fn experiment(file: &str) -> Hairspring {
     let verb = Hairspring::new()
         .with("experiment")
         .beside("e.toml", file)

@@ -44,6 +44,7 @@ mod remedies;
 mod results_of_tools;
 mod run;
 mod saved;
+mod shard;
 #[cfg(target_os = "linux")]
 mod switch;
 mod threads;

@@ -437,9 +437,10 @@ fn part(shard: &str) -> Hairspring {
 fn parts_are_disjoint_over_all_programs() {
     part("1/2").with("--list").succeeds().says("./one: a ./one: c").does_not_say("d");
     part("2/2").with("--list").succeeds().says("./one: b ./two: d").does_not_say("./one: c");
-    part("5/9").succeeds().complains("part 5 of 9 has no benchmark");
+    part("5/9").succeeds().complains("part 5 of 9 has no benchmark: there are only 4");
     part("3/2").ends_with(2).complains("I/N");
     part("1/2").with("--replicate").ends_with(2);
+    part("auto").with("--list").succeeds().says("./one: a").says("./two: d").complains("left out");
     part("auto")
         .variable("SLURM_ARRAY_TASK_ID", "7")
         .variable("SLURM_ARRAY_TASK_COUNT", "4")

@@ -77,8 +77,8 @@ struct Kept {
     machine: u32,
     build: BuildKey,
     created: Option<i64>,
-    /// A key of its group of series.
-    group: Option<u32>,
+    /// A key of each of its groups of series.
+    groups: [Option<u32>; 2],
     is_named: bool,
 }
 
@@ -160,12 +160,13 @@ impl Fleet {
         self.tally.add(document, is_earlier, &mut self.names);
         let keys = self.record(document, machine);
         let identity = environment.identity.as_ref();
+        let groups = self.groups_of(document, &keys);
         self.documents.push(Kept {
             file: file.into(),
             machine,
             build: BuildKey::of(environment, &mut self.names),
             created: identity.and_then(|identity| seconds(&identity.created)),
-            group: self.groups.add(&keys),
+            groups,
             is_named,
         });
     }
@@ -189,6 +190,15 @@ impl Fleet {
             }
         }
         all
+    }
+
+    /// The groups of the keys of a document. Parts of `time` have the code in common, with which
+    /// each of them compares other alternatives: it stands alone.
+    fn groups_of(&mut self, document: &ResultDocument, keys: &[u32]) -> [Option<u32>; 2] {
+        let first = document.results.first().map_or(0, |series| series.components.iter().count());
+        let is_shared = document.command == "time" && document.results.len() > 1;
+        let (shared, own) = keys.split_at(if is_shared { first } else { 0 });
+        [self.groups.add(own), self.groups.add(shared)]
     }
 
     fn key(&mut self, series: &Series, component: &str) -> u32 {

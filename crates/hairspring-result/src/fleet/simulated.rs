@@ -50,7 +50,8 @@ fn fleet(random: &mut Pcg64Mcg, effects: &[(f64, f64)], series: u32, noise: f64)
         fleet.machines.all.push(Machine { host: None, model: None, family: 0, document: at });
         let build = BuildKey::of(&Environment::default(), &mut fleet.names);
         let file = format!("{at}.json").into();
-        let kept = Kept { file, machine: at, build, created: None, group: None, is_named: true };
+        let kept =
+            Kept { file, machine: at, build, created: None, groups: [None; 2], is_named: true };
         fleet.documents.push(kept);
     }
     for one in 0..series {

@@ -84,9 +84,11 @@ fn odd(families: &Families) -> Vec<Finding> {
 fn series_missing(machined: &Machined) -> Option<Finding> {
     let fleet = &machined.fleet;
     let mut groups = fleet.groups.clone();
-    let documents = fleet.documents.iter();
-    let runs: Vec<(u32, u32)> =
-        documents.filter_map(|one| Some((one.machine, one.group?))).collect();
+    let runs: Vec<(u32, u32)> = fleet
+        .documents
+        .iter()
+        .flat_map(|one| one.groups.iter().flatten().map(|group| (one.machine, *group)))
+        .collect();
     let found = lacking(&mut groups, &runs, &machined.have);
     let first = *found.first()?;
     let own = runs.iter().filter(|run| run.0 == first);

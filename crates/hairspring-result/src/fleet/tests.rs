@@ -222,6 +222,22 @@ fn shards_lack_nothing_and_a_cut_document_is_told() {
 }
 
 #[test]
+fn parts_of_time_have_their_code_in_common_and_lack_nothing() {
+    let part = |host: &str, names: &[&str]| {
+        let times: Vec<(&str, f64)> = names.iter().map(|name| (*name, 100.0)).collect();
+        edited(document(host, &times), "/command", json!("time"))
+    };
+    let mut all =
+        [part("h0", &["x / 7", "x / 8", "x / 9"]), part("h1", &["x / 7", "x / 10"])].to_vec();
+    assert_eq!(codes(&merged(&all)), [] as [&str; 0]);
+    all.push(part("h2", &["x / 7", "x / 8"]));
+    let found = merged(&all);
+    let missing = finding(&found, "series_missing");
+    assert!(missing.message.contains("2.json lacks: x / 9 (body)"), "{}", missing.message);
+    assert_eq!(found.families[0].results[0].machines, 3);
+}
+
+#[test]
 fn other_code_under_one_name_is_not_averaged() {
     let mut all = eight();
     all[0]["results"][0]["code_hash"] = json!("aa");

@@ -25,6 +25,9 @@ pub enum Language {
 pub struct Request {
     /// The alternatives; the others are compared with the first.
     pub codes: Vec<String>,
+    /// Their places among the codes of a longer list, of which these are a part: names of series
+    /// tell the places. Empty if this is the whole list.
+    pub places: Vec<usize>,
     /// Variables that are opaque to the compiler before every copy.
     pub lets: Vec<Declaration>,
     /// Runs before every evaluation, as a separate component.
@@ -82,6 +85,7 @@ impl Default for Request {
     fn default() -> Self {
         Request {
             codes: Vec::new(),
+            places: Vec::new(),
             lets: Vec::new(),
             init: None,
             setup: None,

@@ -64,12 +64,18 @@ pub struct MeasuredCode {
 
 /// Names of the series of a request: `code` for a single alternative, letters for several.
 pub fn series_names(request: &Request) -> Vec<String> {
-    let letter = |at: usize| char::from(b'a' + at as u8).to_string();
-    if request.codes.len() == 1 {
-        vec!["code".into()]
-    } else {
-        (0..request.codes.len()).map(letter).collect()
+    let places = &request.places;
+    if request.codes.len() == 1 && places.is_empty() {
+        return vec!["code".into()];
     }
+    (0..request.codes.len()).map(|at| letter(places.get(at).copied().unwrap_or(at))).collect()
+}
+
+/// `a` to `z`, then `a1` to `z1`, and so on.
+fn letter(place: usize) -> String {
+    let letter = char::from(b'a' + (place % 26) as u8);
+    let round = place / 26;
+    if round == 0 { letter.to_string() } else { format!("{letter}{round}") }
 }
 
 /// Measures a request.
@@ -361,4 +367,21 @@ fn lost(request: &Request, copies: &[Copy], plain: Option<Vec<Copy>>) -> Vec<Vec
         || vec![Vec::new(); request.codes.len()],
         |plain| copies.iter().zip(plain).map(of).collect(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_of_a_part_have_the_names_of_the_whole() {
+        let names = |codes: usize, places: &[usize]| {
+            let codes = vec![String::from("x"); codes];
+            series_names(&Request { codes, places: places.to_vec(), ..Request::default() })
+        };
+        assert_eq!(names(1, &[]), ["code"]);
+        assert_eq!(names(3, &[]), ["a", "b", "c"]);
+        assert_eq!(names(3, &[0, 2, 26]), ["a", "c", "a1"]);
+        assert_eq!(names(300, &[]).iter().collect::<std::collections::HashSet<_>>().len(), 300);
+    }
 }
