@@ -165,7 +165,15 @@ fn hostile_names_are_harmless() {
     let ended = compare(&file, &file).succeeds();
     assert!(ended.output.chars().all(|c| c == '\n' || !c.is_control()), "{:?}", ended.output);
     assert!(!ended.output.contains('\u{202e}'));
-    for format in ["bencher", "csv", "benchstat", "hyperfine", "google-benchmark"] {
+    for format in [
+        "bencher",
+        "csv",
+        "benchstat",
+        "hyperfine",
+        "google-benchmark",
+        "custom-smaller-is-better",
+        "openmetrics",
+    ] {
         let ended = report(&file, format).succeeds();
         assert!(ended.output.chars().all(|c| c == '\n' || !c.is_control()), "{format}");
     }
