@@ -1,6 +1,8 @@
 //! The command line of `time`.
 
-use crate::arguments::{ExplainArguments, ReportArguments, SeatingArguments, StatedClockArguments};
+use crate::arguments::{
+    ExplainArguments, ReportArguments, SeatingArguments, StatedClockArguments, ThroughputArguments,
+};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hairspring_core::judge::methods::LINE;
@@ -187,6 +189,8 @@ pub struct TimeArguments {
     pub timeout: Duration,
     #[command(flatten)]
     pub explain: ExplainArguments,
+    #[command(flatten)]
+    pub throughput: ThroughputArguments,
     #[command(flatten)]
     pub report: ReportArguments,
 }

@@ -64,7 +64,12 @@ fn what_is_no_project_is_told() {
     both().option("--kind", "fpm").fails("give --source");
     both().option("--kind", "python").ends_with(2).complains("has no pyproject.toml");
     both().option("--name", "../x").ends_with(2).complains("lower-case letters");
-    both().with("--kind").with("fpm").option("--source", ".").ends_with(2).complains("this is no clone of Hairspring");
+    both()
+        .with("--kind")
+        .with("fpm")
+        .option("--source", ".")
+        .ends_with(2)
+        .complains("this is no clone of Hairspring");
     let hostile = ["[workspace]\n", "[package\n", "bench = []\n[package]\nname = \"a\"\n"];
     for manifest in hostile {
         let ended = new().beside("Cargo.toml", manifest).ends_with(1);
