@@ -219,7 +219,7 @@ fn code_that_does_not_return_is_stopped() {
 
 #[test]
 fn work_in_a_second_has_the_interval_of_the_time() {
-    let code = || time("x * x").given("int x = 3");
+    let code = chain;
     code().option("--throughput", "4 B").succeeds().says("B/s").says("B a cycle");
     let ended = code().option("--throughput", "4 B").with("--json").succeeds();
     let document: serde_json::Value = serde_json::from_str(&ended.output).unwrap();
