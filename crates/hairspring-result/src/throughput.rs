@@ -85,8 +85,12 @@ fn factor(text: &str) -> Result<Factor, String> {
     let (argument, power) = text.split_once('^').unwrap_or((text, "1"));
     let power = power.trim().parse().ok().filter(|power| (1..=LARGEST_POWER).contains(power));
     let argument = argument.trim();
-    let is_name = !argument.is_empty()
-        && argument.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    // An argument without a name is `#` and its place.
+    let place = argument.strip_prefix('#').filter(|place| place.parse::<u16>().is_ok());
+    let argument = place.unwrap_or(argument);
+    let is_name = place.is_some()
+        || argument.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && argument.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
     match power {
         Some(power) if is_name => Ok(Factor::Argument(argument.to_owned(), power)),
         _ => {
@@ -155,11 +159,20 @@ fn of_series(series: &Series, work: &Work) -> Throughput {
     }
 }
 
-/// Work divided by a time whose interval is above zero.
+/// Work divided by a time. A time without an end of its interval gives a rate without one.
 fn rate(amount: f64, time: &Estimate) -> Option<Estimate> {
     let Estimate { value, low, high, level } = *time;
-    let rate = Estimate { value: amount / value, low: amount / high, high: amount / low, level };
-    Some(rate).filter(|rate| low > 0.0 && rate.high.is_finite())
+    let is_open = low.is_infinite() && high.is_infinite();
+    let (slowest, fastest) = if is_open { (f64::INFINITY, 0.0) } else { (high, low) };
+    let end =
+        |time: f64, open: f64| if time > 0.0 && time.is_finite() { amount / time } else { open };
+    let rate = Estimate {
+        value: amount / value,
+        low: end(slowest, if is_open { f64::NEG_INFINITY } else { 0.0 }),
+        high: end(fastest, f64::INFINITY),
+        level,
+    };
+    Some(rate).filter(|rate| value > 0.0 && rate.value.is_finite())
 }
 
 #[cfg(test)]
@@ -188,6 +201,18 @@ mod tests {
     }
 
     #[test]
+    fn a_time_without_an_interval_gives_a_rate_without_one() {
+        let figure = r#"{"time_ns": {"value": 4.0, "low": null, "high": null, "level": 0.95}}"#;
+        let found = of(&series("copy", figure), &Work::parse("64 B").unwrap()).remove(0);
+        let rate = found.per_second.unwrap();
+        assert!(rate.value == 16e9 && !rate.half_width().is_finite(), "{rate:?}");
+        let negative = r#"{"time_ns": {"value": 4.0, "low": -1.0, "high": 8.0, "level": 0.95}}"#;
+        let found = of(&series("copy", negative), &Work::parse("64 B").unwrap()).remove(0);
+        let rate = found.per_second.unwrap();
+        assert!(rate.low == 8e9 && rate.high.is_infinite(), "{rate:?}");
+    }
+
+    #[test]
     fn below_resolution_there_is_a_bound() {
         let figure = r#"{"time_ns": {"value": 0.1, "low": -0.1, "high": 0.3, "level": 0.95},
             "below_resolution": true, "bound_ns": 0.32}"#;
@@ -213,8 +238,8 @@ mod tests {
             "0 B",
             "-1 B",
             "1e400 B",
-            "inf B",
-            "nan B",
+            "# B",
+            "#x B",
             "a^0 B",
             "a^99 B",
             "a^x B",
@@ -236,5 +261,6 @@ mod tests {
         let work = Work::parse(" 2 * rows*columns^2 FLOP ").unwrap();
         assert_eq!(work.amount("sum/rows:3/columns:4"), Ok(96.0));
         assert_eq!(Work::parse("1 item").unwrap().amount("x"), Ok(1.0));
+        assert_eq!(Work::parse("8*#1 B").unwrap().amount("BM_copy/512"), Ok(4096.0));
     }
 }

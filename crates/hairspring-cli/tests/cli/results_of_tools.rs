@@ -244,6 +244,7 @@ fn work_in_a_second_is_told() {
     };
     let text = rates("8 items").succeeds().output;
     assert!(text.starts_with("  throughput\n") && text.contains("items/s"), "{text}");
+    rates("8*#1 B").succeeds().says("32 +- unknown GB/s");
     rates("size B").succeeds().says("unknown: it has no argument `size`");
     rates("8").ends_with(2).complains("has no unit: write AMOUNT UNIT");
     rates("8 B").option("--format", "csv").ends_with(2).complains("--throughput");

@@ -1,6 +1,6 @@
 //! Work in a second, below the table of times.
 
-use crate::clean::{clean, pad, width};
+use crate::clean::{clean, width};
 use crate::format::{plus_minus, significant};
 use crate::page::{Page, Style, Tone};
 use hairspring_core::Estimate;
@@ -68,14 +68,14 @@ mod tests {
             unit: "B".to_owned(),
             per_second: estimate(16e9, 0.36e9),
             at_least: None,
-            per_cycle: estimate(4.0, 0.1),
+            per_cycle: estimate(4.0, 0.12),
             reason: None,
         }
     }
 
     #[test]
     fn rates_have_prefixes_and_intervals() {
-        assert_eq!(rates(&copy()), "16.00 +- 0.36 GB/s, 4.00 +- 0.10 B a cycle");
+        assert_eq!(rates(&copy()), "16.00 +- 0.36 GB/s, 4.00 +- 0.12 B a cycle");
         let bound =
             Throughput { per_second: None, per_cycle: None, at_least: Some(2e12), ..copy() };
         assert_eq!(rates(&bound), "at least 2 TB/s");
