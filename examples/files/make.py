@@ -7,11 +7,13 @@ sample.json        the same kind of loop as saved by Criterion.rs, with 25 ns of
                    sample
 pin.vcd            a simulated pin: frames with 1 to 8 copies of 100 us; each pulse is 2 us too
                    long, +- 15 ns of noise
+sizes.json         Google Benchmark's result of a sort of six sizes, with made-up times of n log n
 fleet/             results of two benchmarks on eight machines of one family, with made-up times;
                    the clock of node6 is 6 % slower
 """
 
 import json
+import math
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +45,31 @@ def criterion() -> None:
     times = [round(12.5 * count + 25 + noise.gauss(0, 1.5), 2) for count in iterations]
     sample = {"sampling_mode": "Linear", "iters": iterations, "times": times}
     (HERE / "sample.json").write_text(json.dumps(sample) + "\n", encoding="utf-8")
+
+
+def sizes() -> None:
+    """Google Benchmark's JSON of a function of several sizes."""
+    noise = random.Random(7)
+    rows = []
+    for size in (64, 256, 1024, 4096, 16384, 65536):
+        time = (210 + 3.1 * size * math.log2(size)) * noise.uniform(0.98, 1.02)
+        name = f"BM_sort/{size}"
+        rows.append(
+            {
+                "name": name,
+                "run_name": name,
+                "run_type": "iteration",
+                "repetitions": 1,
+                "repetition_index": 0,
+                "threads": 1,
+                "iterations": max(1, round(7e8 / time)),
+                "real_time": round(time, 1),
+                "cpu_time": round(time, 1),
+                "time_unit": "ns",
+            }
+        )
+    result = {"context": {"library_build_type": "release"}, "benchmarks": rows}
+    (HERE / "sizes.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 def check(payload: bytes) -> int:
@@ -166,4 +193,5 @@ if __name__ == "__main__":
     observations("new.csv", 48.0, 2)
     criterion()
     pin()
+    sizes()
     fleet()

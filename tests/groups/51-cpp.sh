@@ -82,6 +82,21 @@ cmake_package() {
     "$BUILT/package/program_hairspring" >/dev/null && "$BUILT/package/program_static" >/dev/null
 }
 
+# What `hairspring new` writes into a project of CMake is built and measures, and a machine without
+# the library builds the rest of the project.
+first_benchmark() {
+  local project="$BUILT/new"
+  mkdir -p "$project" &&
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(first C)' >"$project/CMakeLists.txt" &&
+    quietly cargo run --quiet -p hairspring-cli -- new "$project" &&
+    quietly cmake -S "$project" -B "$project/without" -DCMAKE_DISABLE_FIND_PACKAGE_hairspring=ON &&
+    quietly cmake --build "$project/without" &&
+    quietly cmake -S "$project" -B "$project/build" -DCMAKE_PREFIX_PATH="$BUILT/installed" \
+      -DCMAKE_CXX_FLAGS="${FLAGS[*]}" &&
+    quietly cmake --build "$project/build" --target speed &&
+    results "$project/build/bench/speed" --budget 50ms -- multiply copy/size:64 copy/size:4096
+}
+
 need_rust
 need_command g++ g++
 need_clang clang++
@@ -131,4 +146,5 @@ else
   echo "nothing: the expected instructions are those of x86-64"
 fi
 step "the CMake package" cmake_package
+step "hairspring new" first_benchmark
 exit "$status"

@@ -80,11 +80,24 @@ assert {"cases/state:3", "try/text:äöü/:=%", "inner::deeper::plain", "owned/t
 PYTHON
 }
 
+# What `hairspring new` writes into a package of Cargo is built and measures.
+new_benchmark() {
+  local project="$BUILT/new"
+  rm -rf "$project" && mkdir -p "$project/src" && touch "$project/src/lib.rs" &&
+    printf '%s\n' '[package]' 'name = "first"' 'edition = "2021"' '[workspace]' \
+      >"$project/Cargo.toml" && cp Cargo.lock "$project" &&
+    quietly cargo run --quiet -p hairspring-cli -- new --source . "$project" &&
+    CARGO_TARGET_DIR="$BUILT/target" cargo bench --quiet --offline \
+      --manifest-path "$project/Cargo.toml" --bench speed -- --budget 50ms >"$BUILT/new.txt" &&
+    grep -q '^[ !] multiply ' "$BUILT/new.txt" && grep -q 'sum/size:256' "$BUILT/new.txt"
+}
+
 need_rust
 need_command python3 python3
 mkdir -p "$BUILT"
 step "cargo bench" all_measured
 step "the first program" first_program
+step "hairspring new" new_benchmark
 step "a filter" prints 'memory::copy/size:64
 memory::copy/size:4096' --list memory::copy
 step "a whole name" prints 'memory::copy/size:64' --list --exact memory::copy/size:64

@@ -57,6 +57,16 @@ cam_observations() {
     python3 probe/tests/cam/series.py
 }
 
+# What `hairspring new` writes into a project of fpm is built and measures. fpm itself is tried with
+# the packages of a release.
+first_benchmark() {
+  local project="$BUILT/new"
+  mkdir -p "$project" && echo 'name = "first"' >"$project/fpm.toml" &&
+    quietly cargo run --quiet -p hairspring-cli -- new --source . "$project" &&
+    build "$project/bench/speed.f90" -O2 &&
+    results "$BUILT/speed" -- nothing dot/size:16 dot/size:256 dot/size:4096
+}
+
 need_rust
 need_command gfortran gfortran
 need_command python3 python3
@@ -78,6 +88,7 @@ for level in -O0 -O2; do
   step "$level stopwatch" build_and_run examples/fortran/stopwatch.f90 "$level"
   step "$level products" build_and_run examples/fortran/products.f90 "$level" --budget 50ms
 done
+step "hairspring new" first_benchmark
 step "a filter" results "$BUILT/products" dot -- dot/size:16 dot/size:256 dot/size:4096
 step "the functions of the cam design problem" cam_functions
 step "the observations of the cam design problem" cam_observations

@@ -37,6 +37,16 @@ run_example() { # FILE ARGUMENT...
   "$VENV/bin/python" "$@" >"$BUILT/example.txt" && [ -s "$BUILT/example.txt" ]
 }
 
+# What `hairspring new` writes into a project of Python measures, and satisfies its checkers.
+first_benchmark() {
+  local project="$BUILT/new"
+  mkdir -p "$project" && touch "$project/pyproject.toml" &&
+    quietly cargo run --quiet -p hairspring-cli -- new "$project" &&
+    quietly mypy --strict "$project/benchmarks/speed.py" &&
+    quietly ruff format --line-length 100 --check "$project/benchmarks/speed.py" &&
+    run_example "$project/benchmarks/speed.py" --budget 50ms
+}
+
 need_rust
 need_venv "$VENV" tests/requirements.txt python/tests/requirements.txt
 rm -rf "$BUILT"
@@ -60,5 +70,6 @@ for example in examples/python/{first,statement,sort,alternatives,fit}.py; do
   step "$example" run_example "$example"
 done
 step "examples/python/program.py" run_example examples/python/program.py --budget 50ms
+step "hairspring new" first_benchmark
 step "the wheel from the source archive" build_from_archive
 exit "$status"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The workflows of .github: their keys, expressions and scripts, by actionlint, which has the
-# scripts checked by shellcheck.
+# scripts checked by shellcheck. The action of ci/ against the schema of actions.
 # Tier: release
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -15,3 +15,6 @@ if [ ! -x "$PROGRAM" ]; then
   quietly env GOBIN="${PROGRAM%/*}" go install "github.com/rhysd/actionlint/cmd/actionlint@$VERSION"
 fi
 "$PROGRAM" -color=false .github/workflows/*.yml
+
+need_venv "$CACHE/actions" tools/actions-requirements.txt
+"$CACHE/actions/bin/check-jsonschema" --builtin-schema vendor.github-actions ci/action.yml

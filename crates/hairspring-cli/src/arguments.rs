@@ -13,7 +13,8 @@ use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_page::Extras;
 use hairspring_program::values::{frequency, level};
 use hairspring_program::{Seating, output, seating};
-use hairspring_result::ResultDocument;
+use hairspring_result::throughput::{self, Work};
+use hairspring_result::{ResultDocument, complexity};
 use hairspring_view::{markdown, text};
 use std::path::Path;
 
@@ -152,6 +153,58 @@ impl ExplainArguments {
     /// The stages as text, if they were asked for.
     pub fn text(&self, document: &ResultDocument) -> String {
         if self.explain { text::explain(document, &output::style()) } else { String::new() }
+    }
+}
+
+// How times grow with an argument, for every verb with results of several benchmarks.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ComplexityArguments {
+    /// Also print how the times grow with an argument that has four values or more: O(1) to O(n^3),
+    /// as lines with their intervals, and which orders the times do not exclude
+    #[arg(long)]
+    pub complexity: bool,
+}
+
+impl ComplexityArguments {
+    /// The document with the growth of its times, if that was asked for.
+    pub fn add(self, document: &mut ResultDocument) {
+        if self.complexity {
+            document.complexity = complexity::of(document);
+        }
+    }
+
+    /// The growth as text, if it was asked for.
+    pub fn text(self, document: &ResultDocument) -> String {
+        if !self.complexity {
+            return String::new();
+        }
+        text::complexity(&document.complexity, &output::style())
+    }
+}
+
+// Work in a second, for every verb with times of executions.
+#[derive(Debug, Clone, Args)]
+pub struct ThroughputArguments {
+    /// Also give work in a second, from the work of one execution: an amount and a unit, such as
+    /// '64 B'. Arguments of benchmarks count by their names: 'size B', '2*n^3 FLOP'
+    #[arg(long, value_name = "WORK", value_parser = Work::parse)]
+    pub throughput: Option<Work>,
+}
+
+impl ThroughputArguments {
+    /// The document with its throughput, if its work was stated.
+    pub fn add(&self, document: &mut ResultDocument) {
+        if let Some(work) = &self.throughput {
+            document.throughput = throughput::of(document, work);
+        }
+    }
+
+    /// The throughput as text, if the work was stated.
+    pub fn text(&self, document: &ResultDocument) -> String {
+        if document.throughput.is_empty() {
+            return String::new();
+        }
+        text::throughput(&document.throughput, &output::style())
     }
 }
 

@@ -39,7 +39,7 @@ macro_rules! verbs {
 }
 
 verbs! {
-    "Measure code": time, run, #[cfg(feature = "blocks")] blocks,
+    "Measure code": time, run, new, #[cfg(feature = "blocks")] blocks,
         #[cfg(feature = "instructions")] instructions;
     "Compare and keep": compare, merge, report, experiment;
     "This machine": doctor, verify, clocks, mhz, switch, period;

@@ -11,10 +11,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
 use hairspring_core::observations::Observations;
 use hairspring_page::{Extras, Interactive};
-use hairspring_result::{ResultDocument, Series};
+use hairspring_result::throughput::{self, Work};
+use hairspring_result::{ResultDocument, Series, complexity};
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::export::{FORMATS, Format, export, find};
-use hairspring_view::markdown;
+use hairspring_view::{markdown, text};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -41,8 +42,17 @@ pub struct SavedReportArguments {
     pub file: PathBuf,
     /// The format
     #[arg(long, value_parser = formats(),
-        required_unless_present_any = ["html", "markdown", "plot"])]
+        required_unless_present_any = ["complexity", "html", "markdown", "plot", "throughput"])]
     pub format: Option<&'static Format>,
+    /// Print how the times grow with an argument that has four values or more: O(1) to O(n^3), as
+    /// lines with their intervals, and which orders the times do not exclude
+    #[arg(long, conflicts_with_all = ["format", "markdown"])]
+    pub complexity: bool,
+    /// Print work in a second, from the work of one execution: an amount and a unit, such as '64 B'.
+    /// Arguments of benchmarks count by their names: 'size B', '2*n^3 FLOP'
+    #[arg(long, value_name = "WORK", value_parser = Work::parse,
+        conflicts_with_all = ["format", "markdown"])]
+    pub throughput: Option<Work>,
     /// Print Markdown for a comment on a pull request. Documents of all verbs have it
     #[arg(long, conflicts_with = "format")]
     pub markdown: bool,
@@ -112,6 +122,10 @@ fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     if arguments.markdown {
         output::print(&as_markdown(&arguments.file, &saved)?)?;
     }
+    if arguments.complexity || arguments.throughput.is_some() {
+        output::print(&derived(arguments, &compare::document(&arguments.file, saved)?))?;
+        return Ok(Outcome::Done);
+    }
     let Some(format) = arguments.format else { return Ok(Outcome::Done) };
     let result = compare::document(&arguments.file, saved)?;
     of_tool(&result).iter().for_each(|doubt| output::complain(doubt));
@@ -122,6 +136,15 @@ fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     }
     output::print(&found.text)?;
     Ok(Outcome::Done)
+}
+
+/// What follows from the times: their growth, and work in a second.
+fn derived(arguments: &SavedReportArguments, result: &ResultDocument) -> String {
+    let style = output::style();
+    let rates = arguments.throughput.as_ref().map(|work| throughput::of(result, work));
+    let rates = rates.map(|rates| text::throughput(&rates, &style));
+    let growth = arguments.complexity.then(|| text::complexity(&complexity::of(result), &style));
+    [rates, growth].into_iter().flatten().collect::<String>().trim_start_matches('\n').to_owned()
 }
 
 /// Writes the page of a document.

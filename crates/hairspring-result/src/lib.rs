@@ -26,13 +26,16 @@
 //! ```
 
 pub mod compare;
+pub mod complexity;
 pub mod document;
 pub mod fleet;
 pub mod identity;
 pub mod json;
 pub mod read;
 pub mod runs;
+pub mod throughput;
 
+mod argument;
 mod kinds;
 mod measurement;
 mod tool_kinds;

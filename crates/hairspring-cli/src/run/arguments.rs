@@ -1,6 +1,6 @@
 //! The command line of `run`.
 
-use crate::arguments::{ExplainArguments, PrintArguments, SeatingArguments, StatedClockArguments};
+use crate::arguments::{ComplexityArguments, ExplainArguments, PrintArguments, SeatingArguments, StatedClockArguments, ThroughputArguments};
 use crate::baseline::BaselineArguments;
 use crate::shard::ShardArguments;
 use clap::Args;
@@ -71,6 +71,10 @@ pub struct RunArguments {
     pub stated: StatedClockArguments,
     #[command(flatten)]
     pub explain: ExplainArguments,
+    #[command(flatten)]
+    pub complexity: ComplexityArguments,
+    #[command(flatten)]
+    pub throughput: ThroughputArguments,
     /// Time after which a program that has not ended is stopped
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration,
         allow_hyphen_values = true)]

@@ -177,10 +177,16 @@ fn measure(
     }
     all.results.iter_mut().for_each(|series| series.findings.extend(ran.fewer.clone()));
     let (mut all, expected) = arguments.expect.judge(arguments.stated.state(all))?;
+    arguments.complexity.add(&mut all);
+    arguments.throughput.add(&mut all);
     let (ended, against) = baseline.judge(&mut all)?;
     kept.map_or(Ok(()), |kept| kept.write(&json::print(&all)))?;
     let text =
-        || Ok(text::table(&all, &output::style()) + &arguments.explain.text(&all) + &against);
+        || Ok(text::table(&all, &output::style())
+            + &arguments.throughput.text(&all)
+            + &arguments.complexity.text(&all)
+            + &arguments.explain.text(&all)
+            + &against);
     arguments.print.print(|| json::print(&all), text)?;
     baseline.save(&all)?;
     Ok(match (ran.failed, ended.or(expected), missed) {

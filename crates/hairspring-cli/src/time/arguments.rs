@@ -1,6 +1,8 @@
 //! The command line of `time`.
 
-use crate::arguments::{ExplainArguments, ReportArguments, SeatingArguments, StatedClockArguments};
+use crate::arguments::{
+    ExplainArguments, ReportArguments, SeatingArguments, StatedClockArguments, ThroughputArguments,
+};
 use crate::shard::ShardArguments;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -190,6 +192,8 @@ pub struct TimeArguments {
     pub timeout: Duration,
     #[command(flatten)]
     pub explain: ExplainArguments,
+    #[command(flatten)]
+    pub throughput: ThroughputArguments,
     #[command(flatten)]
     pub report: ReportArguments,
 }

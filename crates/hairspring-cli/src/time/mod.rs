@@ -90,6 +90,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     if !arguments.show.contains(&Show::Asm) {
         result.results.iter_mut().for_each(|series| series.disassembly = None);
     }
+    arguments.throughput.add(&mut result);
     let (ended, against) = baseline.judge(&mut result)?;
     kept.map_or(Ok(()), |kept| kept.write(&json::print(&result)))?;
     let text = || {
@@ -99,7 +100,10 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
             text::report(&result, &output::style())
         }
     };
-    let text = || Ok(text() + &arguments.explain.text(&result) + &against);
+    let text = || {
+        let rates = arguments.throughput.text(&result);
+        Ok(text() + &rates + &arguments.explain.text(&result) + &against)
+    };
     let table = arguments.report.print.saved(arguments.save.as_deref())?;
     let extras = || Extras { table: table.as_ref(), ..Extras::default() };
     arguments.report.print.print_with(|| json::print(&result), text, extras)?;

@@ -36,6 +36,7 @@ mod markdown;
 mod measurement;
 mod merge;
 mod mhz;
+mod new;
 mod output;
 mod page;
 mod period;

@@ -216,3 +216,18 @@ fn code_that_does_not_return_is_stopped() {
         .option("--timeout", "300ms")
         .fails("did not return");
 }
+
+#[test]
+fn work_in_a_second_has_the_interval_of_the_time() {
+    let code = chain;
+    code().option("--throughput", "4 B").succeeds().says("B/s").says("B a cycle");
+    let ended = code().option("--throughput", "4 B").with("--json").succeeds();
+    let document: serde_json::Value = serde_json::from_str(&ended.output).unwrap();
+    let (rate, time) = (
+        &document["throughput"][0]["per_second"],
+        &document["results"][0]["components"]["body"]["time_ns"],
+    );
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!((number(&rate["value"]) * number(&time["value"]) / 4e9 - 1.0).abs() < 1e-9);
+    assert!((number(&rate["low"]) * number(&time["high"]) / 4e9 - 1.0).abs() < 1e-9);
+}

@@ -165,7 +165,15 @@ fn hostile_names_are_harmless() {
     let ended = compare(&file, &file).succeeds();
     assert!(ended.output.chars().all(|c| c == '\n' || !c.is_control()), "{:?}", ended.output);
     assert!(!ended.output.contains('\u{202e}'));
-    for format in ["bencher", "csv", "benchstat", "hyperfine", "google-benchmark"] {
+    for format in [
+        "bencher",
+        "csv",
+        "benchstat",
+        "hyperfine",
+        "google-benchmark",
+        "custom-smaller-is-better",
+        "openmetrics",
+    ] {
         let ended = report(&file, format).succeeds();
         assert!(ended.output.chars().all(|c| c == '\n' || !c.is_control()), "{format}");
     }
@@ -200,4 +208,44 @@ fn a_folder_of_criterion_is_read() {
         .succeeds()
         .says("criterion (of Criterion.rs)")
         .says("1 compared: 1 no difference");
+}
+
+/// Google Benchmark's result of a function of several sizes, with these times in nanoseconds.
+fn of_sizes(time: impl Fn(f64) -> f64) -> String {
+    let one = |n: u32| {
+        let time = time(f64::from(n));
+        format!(
+            r#"{{"name": "BM_sort/{n}", "run_name": "BM_sort/{n}", "run_type": "iteration",
+                "iterations": 100, "real_time": {time}, "cpu_time": {time}, "time_unit": "ns"}}"#
+        )
+    };
+    let all = [8, 64, 512, 4096, 32768].map(one).join(",");
+    format!(r#"{{"context": {{"library_build_type": "release"}}, "benchmarks": [{all}]}}"#)
+}
+
+#[test]
+fn the_growth_of_saved_times_is_told() {
+    let growth = |file: &str| {
+        let report = Hairspring::new().with("report").beside("saved.json", file);
+        report.with("saved.json").with("--complexity")
+    };
+    let file = of_sizes(|n| 40.0 + 0.75 * n * n.log2());
+    let text = growth(&file).succeeds().says("growth").output;
+    assert!(text.contains("BM_sort in argument 1, 5 values from 8 to 32768: O(n log n)"), "{text}");
+    growth(&hyperfine("./a", &around(20.0))).succeeds().says("unknown: it takes benchmarks");
+    growth(&file).option("--format", "csv").ends_with(2).complains("--complexity");
+}
+
+#[test]
+fn work_in_a_second_is_told() {
+    let rates = |work: &str| {
+        let report = Hairspring::new().with("report").beside("saved.json", of_sizes(|n| n / 4.0));
+        report.with("saved.json").option("--throughput", work)
+    };
+    let text = rates("8 items").succeeds().output;
+    assert!(text.starts_with("  throughput\n") && text.contains("items/s"), "{text}");
+    rates("8*#1 B").succeeds().says("32 +- unknown GB/s");
+    rates("size B").succeeds().says("unknown: it has no argument `size`");
+    rates("8").ends_with(2).complains("has no unit: write AMOUNT UNIT");
+    rates("8 B").option("--format", "csv").ends_with(2).complains("--throughput");
 }

@@ -20,6 +20,7 @@ mod skewness;
 mod system;
 mod variation;
 
+pub mod complexity;
 pub mod experiments;
 pub mod ratio;
 pub mod solution;

@@ -33,6 +33,8 @@ impl ResultDocument {
             results: entries.iter().map(|entry| series(entry, measurement, scale)).collect(),
             comparisons: comparisons(measurement),
             baseline: None,
+            complexity: Vec::new(),
+            throughput: Vec::new(),
             expectation: None,
             methods: measurement.methods.iter().map(|table| methods(table, scale)).collect(),
             run: measurement.run.clone(),

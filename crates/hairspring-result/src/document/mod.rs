@@ -21,6 +21,8 @@ pub use origin::{Measures, ToolOrigin};
 pub use time::{Standing, standing};
 
 use crate::compare::CompareDocument;
+use crate::complexity::Complexity;
+use crate::throughput::Throughput;
 use hairspring_core::estimate::{Estimate, Source};
 use hairspring_core::judge::{Finding, Looks, Severity, Verdict, code, excludes, verdict_in_doubt};
 use hairspring_core::named::Named;
@@ -65,6 +67,12 @@ pub struct ResultDocument {
     /// The measurement beside what was expected of it, if an expectation was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Box<Expectation>>,
+    /// How the times grow with an argument, if that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complexity: Vec<Complexity>,
+    /// Work in a second, if the work of one execution was stated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub throughput: Vec<Throughput>,
     /// Other methods beside the line fit, if they were requested.
     #[serde(default)]
     pub methods: Vec<MethodTable>,

@@ -36,8 +36,10 @@ formats! {
     bencher,
     benchstat,
     csv,
+    custom_smaller_is_better,
     google_benchmark,
     hyperfine,
+    open_metrics,
 }
 
 /// An export, and what was left out of it.

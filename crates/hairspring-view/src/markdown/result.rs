@@ -6,9 +6,9 @@ use super::parts::{Findings, circumstances};
 use super::quantity::Quantity;
 use super::table::{Side, Table};
 use crate::format::{frequency_unit, significant};
-use crate::text::distance;
 use crate::text::fit::run as run_text;
 use crate::text::report::no_difference;
+use crate::text::{distance, growth, rates};
 use hairspring_core::judge::{Agreement, Verdict};
 use hairspring_result::document::{Comparison, Expectation};
 use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
@@ -22,10 +22,36 @@ pub fn parts(document: &ResultDocument) -> Parts {
     Parts {
         title: title(document),
         lead: findings.alarm() + &expected(document.expectation.as_deref()),
-        tables: vec![times(document, &findings, &level), ratios(document, &level)],
+        tables: vec![
+            times(document, &findings, &level),
+            ratios(document, &level),
+            growths(document),
+            throughputs(document),
+        ],
         tail: findings.folded()
             + &circumstances(&document.environment, &run.into_iter().collect::<Vec<_>>()),
     }
+}
+
+/// How the times grow with an argument, if that was asked for.
+fn growths(document: &ResultDocument) -> Table {
+    let columns = [("code and argument", Side::Left), ("growth", Side::Left)];
+    let mut table = Table::new("Growth", &columns);
+    for curve in &document.complexity {
+        let told = growth(curve);
+        table.row(vec![prose(&told.heading), prose(&told.details.join("; "))]);
+    }
+    table
+}
+
+/// Work in a second, if the work was stated.
+fn throughputs(document: &ResultDocument) -> Table {
+    let columns = [("code", Side::Left), ("throughput", Side::Left)];
+    let mut table = Table::new("Throughput", &columns);
+    for one in &document.throughput {
+        table.row(vec![code(&one.name), prose(&rates(one))]);
+    }
+    table
 }
 
 /// Findings with the names of their series; without names where there is only one.

@@ -1,6 +1,7 @@
 //! The report for people: plain text of at most 80 columns.
 
 mod compare;
+mod complexity;
 pub(crate) mod environment;
 mod expectation;
 mod explain;
@@ -10,8 +11,10 @@ mod fleet;
 mod methods;
 pub(crate) mod report;
 mod table;
+mod throughput;
 
 pub use compare::{against_baseline, compare};
+pub use complexity::{complexity, growth};
 pub use environment::{clock, environment, machine_line};
 pub use expectation::{distance, expectation, ratio};
 pub use explain::{Staged, explain, explain_all, told};
@@ -21,6 +24,7 @@ pub use fleet::fleet;
 pub use methods::method;
 pub use report::{at_core_clock, figure, intercept, meaning, report, verdict};
 pub use table::table;
+pub use throughput::{rates, throughput};
 
 use crate::page::{Page, Style};
 use hairspring_result::{Environment, Finding};

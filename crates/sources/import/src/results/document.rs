@@ -30,6 +30,8 @@ impl Results {
             results,
             comparisons: Vec::new(),
             baseline: None,
+            complexity: Vec::new(),
+            throughput: Vec::new(),
             expectation: None,
             methods: Vec::new(),
             run: None,
