@@ -132,7 +132,6 @@ pub fn limits() -> Vec<(&'static str, Vec<&'static Limit>)> {
     let of = |stage: &'static Stage| (stage.name, stage.limits.iter().copied().flatten().collect());
     std::iter::once(("shared", crate::limit::LIMITS.iter().collect()))
         .chain(stages().into_iter().map(of))
-        .chain([("pairs", crate::pairs::LIMITS.iter().collect())])
         .collect()
 }
 

@@ -10,14 +10,12 @@ mod sequence;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use sequence::LIMITS;
 pub use sequence::{Sequence, fewest, level_of_each};
 
 use crate::estimate::Estimate;
-use crate::judge::Verdict;
 use crate::limit::WIDE_SHARE;
 use crate::math::{exp, ln};
-use crate::result::excludes;
+use crate::result::{Verdict, excludes};
 
 /// The times of a pair of processes, in any unit.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,16 +8,13 @@
 //! inequality it ever reaches `1 / alpha` in a share of at most `alpha`. The interval holds all
 //! means for which it has not reached that.
 
-use crate::limit::{Basis, limits};
 use crate::math::pow;
 use crate::result::VERDICT_LEVEL;
 
-limits! {
-    /// Variance of the prior of the mean, in variances of a value: the effect for which the
-    /// interval is narrowest.
-    EFFECT = 10.0, "variances", Basis::Derived("at 99 % the interval is finite from 4 values on, \
-                                                and within 5 % of the narrowest one from 5 to 30");
-}
+/// Variance of the prior of the mean, in variances of a value: the effect for which the interval is
+/// narrowest. At 99 % the interval is finite from 4 values on, and within 5 % of the narrowest one
+/// from 5 to 30.
+const EFFECT: f64 = 10.0;
 
 /// The moments of the values so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -1,5 +1,6 @@
 //! The report for people: plain text of at most 80 columns.
 
+mod ab;
 mod compare;
 pub(crate) mod environment;
 mod expectation;
@@ -11,6 +12,7 @@ mod methods;
 pub(crate) mod report;
 mod table;
 
+pub use ab::ab;
 pub use compare::{against_baseline, compare};
 pub use environment::{clock, environment, machine_line};
 pub use expectation::{distance, expectation, ratio};

@@ -1,0 +1,68 @@
+//! `hairspring ab`: two builds, measured in turns, with the base against itself beside them.
+
+mod arguments;
+mod arm;
+mod measure;
+mod pair;
+mod sides;
+mod thresholds;
+mod turns;
+
+use crate::interrupt;
+use crate::verb::{Runs, Verb};
+use crate::{AnyError, Outcome, output};
+use arguments::AbArguments;
+use hairspring_core::judge::Remedies;
+use hairspring_host::thread::check_cpu;
+use hairspring_result::ab::AbDocument;
+use hairspring_result::compare::Limit;
+use hairspring_result::json;
+use hairspring_view::text;
+use measure::measured;
+use sides::{Side, Sides, of_file};
+use std::ffi::OsStr;
+use thresholds::Thresholds;
+
+/// The verb.
+pub const VERB: Verb = Verb::of::<AbArguments>().with_remedies(REMEDIES);
+
+/// Remedies by the code of a finding (`spec/result.md`).
+const REMEDIES: Remedies = Remedies { by_code: &[], more_rows: "" };
+
+impl Runs for AbArguments {
+    const NAME: &'static str = "ab";
+    const HANDLES_SIGNALS: bool = true;
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
+/// Runs the verb. Ctrl-C ends it with what was measured so far.
+fn run(arguments: &AbArguments) -> Result<Outcome, AnyError> {
+    arguments.cpu.map_or(Ok(()), check_cpu)?;
+    let thresholds = Thresholds::find(arguments)?;
+    let of_run = arguments.of_run()?;
+    let stop = interrupt::stop_on_signals()?;
+    let side = |word: &OsStr| -> Result<Side, AnyError> { of_file(word, arguments, &of_run) };
+    let sides = Sides::find(side(&arguments.base)?, side(&arguments.head)?, arguments, &of_run)?;
+    let measured = measured(arguments, &of_run, sides, &thresholds, &stop);
+    let mut document = measured.document;
+    REMEDIES.apply(&mut document.findings);
+    let text = || Ok(text::ab(&document, &output::style()));
+    arguments.print.print(|| json::print(&document), text)?;
+    Ok(if measured.has_failed { Outcome::Failed } else { outcome(&document, arguments.strict) })
+}
+
+/// Whether a limit was not met.
+fn outcome(document: &AbDocument, strict: bool) -> Outcome {
+    let is_open = |limit: &Option<Limit>| *limit == Some(Limit::Undecided);
+    let is_uncertain =
+        document.results.iter().any(|one| is_open(&one.limit)) || !document.missing.is_empty();
+    match document.past_threshold {
+        0 if document.pairs == 0 => Outcome::Failed,
+        0 if strict && is_uncertain => Outcome::LimitMissed,
+        0 => Outcome::Done,
+        _ => Outcome::LimitMissed,
+    }
+}
