@@ -19,6 +19,7 @@ parse
   hairspring ab main HEAD                       two commits of a cargo project
   hairspring ab main . --build make --program bench/all
                                                 a commit and the working tree as it is
+  hairspring ab --command 'gzip -1 a' 'gzip -2 a'     whole commands
 
 A pair is three fresh processes, of the base, the head and the base again, which take turns batch \
 by batch. The base over
@@ -63,6 +64,21 @@ pub struct AbArguments {
     /// The file with thresholds by names (default: hairspring.toml, if there is one)
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// BASE and HEAD are whole commands, which are timed from start to end; quote each
+    #[arg(long, conflicts_with_all = ["build", "programs", "clock", "cpu", "threads", "no_pin"])]
+    pub command: bool,
+    /// The command that builds a commit, for the shell in its folder (default: by the files there:
+    /// cargo, cmake, meson, go, npm)
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<String>,
+    /// A program with benchmarks that is there after the build, below the folder (repeatable;
+    /// default: what cargo says that it has built)
+    #[arg(long = "program", value_name = "FILE")]
+    pub programs: Vec<PathBuf>,
+    /// Time after which a build that has not ended is stopped
+    #[arg(long, value_name = "TIME", default_value = "60m", value_parser = duration,
+        allow_hyphen_values = true)]
+    pub build_timeout: Duration,
     /// The clock, for instance tsc, monotonic
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,

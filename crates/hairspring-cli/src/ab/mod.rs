@@ -2,8 +2,11 @@
 
 mod arguments;
 mod arm;
+mod command;
+mod commits;
 mod measure;
 mod pair;
+mod programs;
 mod sides;
 mod thresholds;
 mod turns;
@@ -18,9 +21,14 @@ use hairspring_result::ab::AbDocument;
 use hairspring_result::compare::Limit;
 use hairspring_result::json;
 use hairspring_view::text;
+use crate::run::arguments::RunArguments;
+use command::Commands;
 use measure::measured;
-use sides::{Side, Sides, of_file};
+use programs::Programs;
+use sides::{Sides, of_file};
 use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use thresholds::Thresholds;
 
 /// The verb.
@@ -42,16 +50,43 @@ impl Runs for AbArguments {
 fn run(arguments: &AbArguments) -> Result<Outcome, AnyError> {
     arguments.cpu.map_or(Ok(()), check_cpu)?;
     let thresholds = Thresholds::find(arguments)?;
-    let of_run = arguments.of_run()?;
     let stop = interrupt::stop_on_signals()?;
-    let side = |word: &OsStr| -> Result<Side, AnyError> { of_file(word, arguments, &of_run) };
-    let sides = Sides::find(side(&arguments.base)?, side(&arguments.head)?, arguments, &of_run)?;
-    let measured = measured(arguments, &of_run, sides, &thresholds, &stop);
+    let measured = if arguments.command {
+        let mut commands = Commands::new(arguments)?;
+        measured(arguments, &mut commands, &thresholds, &stop)
+    } else {
+        let of_run = arguments.of_run()?;
+        let sides = sides(arguments, &of_run, &stop)?;
+        measured(arguments, &mut Programs::new(arguments, &of_run, sides), &thresholds, &stop)
+    };
     let mut document = measured.document;
     REMEDIES.apply(&mut document.findings);
     let text = || Ok(text::ab(&document, &output::style()));
     arguments.print.print(|| json::print(&document), text)?;
     Ok(if measured.has_failed { Outcome::Failed } else { outcome(&document, arguments.strict) })
+}
+
+/// The programs of the two builds.
+fn sides(
+    arguments: &AbArguments,
+    of_run: &RunArguments,
+    stop: &AtomicBool,
+) -> Result<Sides, AnyError> {
+    let side = |word: &OsStr| {
+        if is_file(Path::new(word)) {
+            of_file(word, arguments, of_run)
+        } else {
+            commits::of_word(word, arguments, of_run, stop)
+        }
+    };
+    Sides::find(side(&arguments.base)?, side(&arguments.head)?, arguments, of_run)
+}
+
+/// Whether a word names a file: it is one, or it begins like a path.
+fn is_file(path: &Path) -> bool {
+    let begins = ["/", "./", "../"];
+    let begins = begins.iter().any(|start| path.to_string_lossy().starts_with(start));
+    path.is_file() || !path.is_dir() && begins
 }
 
 /// Whether a limit was not met.

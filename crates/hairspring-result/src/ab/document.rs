@@ -51,6 +51,10 @@ pub struct AbDocument {
     pub level_of_each: f64,
     /// Benchmarks that both builds have.
     pub results: Vec<Change>,
+    /// Time of a process that does nothing, in nanoseconds, if whole commands were timed: so much
+    /// of their times is the start of a process.
+    #[serde(rename = "start_ns", skip_serializing_if = "Option::is_none")]
+    pub start: Option<Estimate>,
     /// Benchmarks that only the base has.
     pub missing: Vec<String>,
     /// Benchmarks that only the head has.
@@ -89,6 +93,8 @@ pub enum How {
     Rounds,
     /// Whole processes: at least one program cannot take turns.
     Processes,
+    /// Whole commands, to and fro within each pair.
+    Commands,
 }
 
 /// Why no further pair was measured.

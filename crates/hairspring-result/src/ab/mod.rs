@@ -85,6 +85,12 @@ impl Builds {
         [base, head, again].iter().for_each(|series| benchmark.tell(series));
     }
 
+    /// Takes a pair of one benchmark, in this unit.
+    pub fn add_times(&mut self, name: &str, unit: Unit, pair: Pair) {
+        let times = Times(UNITS.map(|one| (one == unit).then_some(pair)));
+        self.benchmark(name).pairs.push(times);
+    }
+
     fn benchmark(&mut self, name: &str) -> &mut Benchmark {
         let known = self.benchmarks.iter().position(|one| one.name == name);
         let at = known.unwrap_or(self.benchmarks.len());

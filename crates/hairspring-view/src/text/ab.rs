@@ -2,7 +2,7 @@
 
 use super::findings::all_findings;
 use crate::clean::{clean, cut};
-use crate::format::{count, plus_minus, significant};
+use crate::format::{count, plus_minus, significant, time_unit};
 use crate::page::{Page, Style, Tone};
 use hairspring_core::Estimate;
 use hairspring_core::judge::Verdict;
@@ -25,6 +25,10 @@ pub fn ab(document: &AbDocument, style: &Style) -> String {
     page.item("base", &source(&document.base), Tone::Quiet);
     page.item("head", &source(&document.head), Tone::Quiet);
     page.item("measured", &measured(document), Tone::Quiet);
+    if let Some(start) = &document.start {
+        let text = format!("{}: the time of a process that does nothing", interval(start, NS));
+        page.item("start", &text, Tone::Quiet);
+    }
     for change in document.results.iter().take(MOST_LISTED) {
         page.gap();
         one(&mut page, change);
@@ -59,6 +63,7 @@ fn measured(document: &AbDocument) -> String {
     let how = match document.how {
         How::Rounds => "whose batches take turns",
         How::Processes => "one after the other",
+        How::Commands => "to and fro",
     };
     let pairs = counted(u64::from(document.pairs), "pair", "pairs");
     let stopped = match document.stopped {
@@ -76,16 +81,16 @@ fn one(page: &mut Page, change: &Change) {
     let unit = change.unit.map_or("", Unit::word);
     for (label, time) in [("base", &change.base), ("head", &change.head)] {
         if let Some(time) = time {
-            page.item(label, &format!("{} {unit}", interval(time)), Tone::Plain);
+            page.item(label, &interval(time, unit), Tone::Plain);
         }
     }
-    let ratio = change.ratio.as_ref().map_or_else(|| "none".to_owned(), interval);
+    let ratio = change.ratio.as_ref().map_or_else(|| "none".to_owned(), plain);
     let tone = if change.limit == Some(Limit::Past) { Tone::Alarm } else { Tone::Strong };
     page.item("ratio", &format!("{ratio}: {}", verdict(change)), tone);
     if let Some(null) = &change.null {
         page.item(
             "null",
-            &format!("{}, base over base{}", interval(null), widened(change)),
+            &format!("{}, base over base{}", plain(null), widened(change)),
             Tone::Plain,
         );
     }
@@ -98,8 +103,22 @@ fn one(page: &mut Page, change: &Change) {
 /// Ends are shown where one is this part of the interval farther from the value than the other.
 const LOPSIDED_PART: f64 = 0.1;
 
+const NS: &str = "ns";
+
+/// A time with its unit; long ones in a larger unit than nanoseconds.
+fn interval(time: &Estimate, unit: &str) -> String {
+    if unit != NS {
+        return format!("{} {unit}", plain(time));
+    }
+    let (factor, unit) = time_unit(time.value);
+    let Estimate { value, low, high, level } = *time;
+    let scaled = |ns: f64| ns * factor;
+    let time = Estimate { value: scaled(value), low: scaled(low), high: scaled(high), level };
+    format!("{} {unit}", plain(&time))
+}
+
 /// An interval; without ends where there are too few pairs.
-fn interval(estimate: &Estimate) -> String {
+fn plain(estimate: &Estimate) -> String {
     let Estimate { value, low, high, .. } = *estimate;
     if !high.is_finite() {
         return format!("{}, in any interval", significant(value, 4));
