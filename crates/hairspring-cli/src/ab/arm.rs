@@ -1,6 +1,6 @@
 //! One process of a pair: started, given its turns, and read.
 
-use super::turns::{Said, Socket};
+use super::turns::{Said, Socket, Wait};
 use crate::AnyError;
 use crate::run::arguments::RunArguments;
 use crate::run::child::complaint;
@@ -9,6 +9,7 @@ use hairspring_host::process::{Folder, Group, wait_until};
 use hairspring_result::ResultDocument;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// The environment variable that moves the stack of a process by its length.
@@ -38,6 +39,8 @@ pub struct Setting<'a> {
     pub arguments: &'a RunArguments,
     /// The CPU on which programs run that may be bound to one.
     pub cpu: Option<usize>,
+    /// Set by a signal.
+    pub stop: &'a AtomicBool,
 }
 
 /// A process of a pair.
@@ -102,11 +105,13 @@ impl<'a> Arm<'a> {
             self.start()?;
         }
         let Some((child, _)) = &mut self.running else { return Ok(()) };
-        let said = self.socket.turn(child, self.setting.cpu, self.deadline);
+        let wait = Wait { deadline: self.deadline, stop: self.setting.stop };
+        let said = self.socket.turn(child, self.setting.cpu, &wait);
         match said.map_err(|error| format!("{}: {error}", self.program.shown))? {
             Said::Start => (self.state, self.takes_turns) = (State::AtStart, true),
             Said::Over => (self.state, self.takes_turns) = (State::Between, true),
             Said::Nothing => self.end()?,
+            Said::Stopped => {}
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ const NOTHING: &str = "true";
 const PLACES: [usize; 4] = [0, 1, 2, 3];
 
 /// Two commands.
-pub struct Commands {
+pub struct Commands<'a> {
     /// As they are shown.
     names: [String; 2],
     /// The words of the base, the head, the base again, and of the command that does nothing.
@@ -31,14 +31,15 @@ pub struct Commands {
     /// Time for a pair, if the commands are short.
     budget: Duration,
     start: Sequence,
+    stop: &'a AtomicBool,
 }
 
-impl Commands {
+impl<'a> Commands<'a> {
     /// The commands of the command line.
     ///
     /// # Errors
     /// One is empty, or has an open quote.
-    pub fn new(arguments: &AbArguments) -> Result<Commands, AnyError> {
+    pub fn new(arguments: &AbArguments, stop: &'a AtomicBool) -> Result<Commands<'a>, AnyError> {
         if !arguments.filters.is_empty() {
             let text = "--command takes two commands: put each into quotes, with its arguments";
             return Err(Misuse(text.into()).into());
@@ -46,12 +47,13 @@ impl Commands {
         let (base, head) = (words(&arguments.base)?, words(&arguments.head)?);
         let names = [&arguments.base, &arguments.head].map(|word| word.to_string_lossy().into());
         let words = [base.clone(), head, base, vec![NOTHING.to_owned()]];
-        Ok(Commands { names, words, budget: arguments.budget, start: Sequence::default() })
+        let start = Sequence::default();
+        Ok(Commands { names, words, budget: arguments.budget, start, stop })
     }
 
     /// Runs all, to and fro, until the budget is spent; the mean time of each in nanoseconds.
     /// `None` if it was stopped.
-    fn times(&self, number: u32, stop: &AtomicBool) -> Result<Option<[f64; 4]>, AnyError> {
+    fn times(&self, number: u32) -> Result<Option<[f64; 4]>, AnyError> {
         let (begin, mut sums, mut runs) = (Instant::now(), [0.0; 4], 0.0);
         let mut order = PLACES;
         order.rotate_left(number as usize % PLACES.len());
@@ -59,7 +61,7 @@ impl Commands {
             for place in order {
                 let time = timed(&self.words[place]);
                 // A signal of the terminal ends the command, too.
-                if stop.load(Ordering::Relaxed) {
+                if self.stop.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
                 sums[place] += time?;
@@ -98,14 +100,13 @@ fn ended(code: i32) -> String {
     format!("ended with status {code}")
 }
 
-impl Subject for Commands {
+impl Subject for Commands<'_> {
     fn pair(
         &mut self,
         number: u32,
         builds: &mut Builds,
-        stop: &AtomicBool,
     ) -> Result<bool, AnyError> {
-        let Some([base, head, again, start]) = self.times(number, stop)? else { return Ok(false) };
+        let Some([base, head, again, start]) = self.times(number)? else { return Ok(false) };
         self.start.push(ln(start));
         if let Some(pair) = Pair::of(head, base, again) {
             builds.add_times(&self.names[1], Unit::Nanoseconds, pair);

@@ -10,7 +10,6 @@ use hairspring_core::pairs::level_of_each;
 use hairspring_program::circumstances::identity;
 use hairspring_result::ab::{AbDocument, AbSchema, Builds, Change, How, Source, Stopped};
 use hairspring_result::compare::Limit;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Fewest pairs: fewer have another spread than they show.
@@ -24,12 +23,7 @@ pub trait Subject {
     ///
     /// # Errors
     /// A program failed.
-    fn pair(
-        &mut self,
-        number: u32,
-        builds: &mut Builds,
-        stop: &AtomicBool,
-    ) -> Result<bool, AnyError>;
+    fn pair(&mut self, number: u32, builds: &mut Builds) -> Result<bool, AnyError>;
 
     /// What is shown as progress.
     fn shown(&self) -> String;
@@ -60,11 +54,10 @@ pub fn measured(
     arguments: &AbArguments,
     subject: &mut dyn Subject,
     thresholds: &Thresholds,
-    stop: &AtomicBool,
 ) -> Measured {
     let (builds, begin) = (Builds::default(), Instant::now());
     let mut work = Work { arguments, thresholds, builds, pairs: 0, begin };
-    let stopped = work.run(subject, stop);
+    let stopped = work.run(subject);
     output::status_line("");
     let stopped = stopped.unwrap_or_else(|error| {
         output::complain(&error.to_string());
@@ -76,10 +69,10 @@ pub fn measured(
 }
 
 impl Work<'_> {
-    fn run(&mut self, subject: &mut dyn Subject, stop: &AtomicBool) -> Result<Stopped, AnyError> {
+    fn run(&mut self, subject: &mut dyn Subject) -> Result<Stopped, AnyError> {
         while self.pairs < self.arguments.most_pairs() {
             self.progress(&subject.shown());
-            if !subject.pair(self.pairs, &mut self.builds, stop)? {
+            if !subject.pair(self.pairs, &mut self.builds)? {
                 return Ok(Stopped::Interrupted);
             }
             self.pairs += 1;

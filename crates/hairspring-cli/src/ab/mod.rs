@@ -52,12 +52,13 @@ fn run(arguments: &AbArguments) -> Result<Outcome, AnyError> {
     let thresholds = Thresholds::find(arguments)?;
     let stop = interrupt::stop_on_signals()?;
     let measured = if arguments.command {
-        let mut commands = Commands::new(arguments)?;
-        measured(arguments, &mut commands, &thresholds, &stop)
+        let mut commands = Commands::new(arguments, &stop)?;
+        measured(arguments, &mut commands, &thresholds)
     } else {
         let of_run = arguments.of_run()?;
         let sides = sides(arguments, &of_run, &stop)?;
-        measured(arguments, &mut Programs::new(arguments, &of_run, sides), &thresholds, &stop)
+        let mut programs = Programs::new(arguments, &of_run, sides, &stop);
+        measured(arguments, &mut programs, &thresholds)
     };
     let mut document = measured.document;
     REMEDIES.apply(&mut document.findings);

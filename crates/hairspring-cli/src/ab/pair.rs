@@ -5,7 +5,7 @@ use crate::AnyError;
 use crate::run::program::Program;
 use hairspring_result::ResultDocument;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Orders in which three processes begin, so that each comes first, second and third equally often.
 const ORDERS: [[usize; 3]; 6] =
@@ -30,7 +30,6 @@ pub fn measure(
     head: &Program,
     setting: Setting,
     number: u32,
-    stop: &AtomicBool,
 ) -> Result<Option<Measured>, AnyError> {
     let arm = |program| Arm::new(program, setting, (RandomState::new().hash_one(number) % PAGE) as usize);
     let mut arms = [arm(base)?, arm(head)?, arm(base)?];
@@ -43,7 +42,7 @@ pub fn measure(
         let is_free = !arms.iter().any(is_behind);
         let places = if round % 2 == 0 { order } else { [order[2], order[1], order[0]] };
         for place in places {
-            if stop.load(Ordering::Relaxed) {
+            if setting.stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             if is_free || is_behind(&arms[place]) {

@@ -25,8 +25,13 @@ pub struct Programs<'a> {
 
 impl<'a> Programs<'a> {
     /// The programs of these builds.
-    pub fn new(arguments: &AbArguments, of_run: &'a RunArguments, sides: Sides) -> Programs<'a> {
-        let setting = Setting { arguments: of_run, cpu: cpu(arguments) };
+    pub fn new(
+        arguments: &AbArguments,
+        of_run: &'a RunArguments,
+        sides: Sides,
+        stop: &'a AtomicBool,
+    ) -> Programs<'a> {
+        let setting = Setting { arguments: of_run, cpu: cpu(arguments), stop };
         Programs { setting, sides, in_turns: true, environment: None }
     }
 
@@ -51,12 +56,11 @@ impl Subject for Programs<'_> {
         &mut self,
         number: u32,
         builds: &mut Builds,
-        stop: &AtomicBool,
     ) -> Result<bool, AnyError> {
         let mut all: [Vec<ResultDocument>; 3] = Default::default();
         for both in &self.sides.both {
             let (base, head) = (&both.base, &both.head);
-            let Some(measured) = pair::measure(base, head, self.setting, number, stop)? else {
+            let Some(measured) = pair::measure(base, head, self.setting, number)? else {
                 return Ok(false);
             };
             self.in_turns &= measured.in_turns;

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Time between two looks for a program that connects, or has ended.
@@ -23,6 +24,8 @@ pub enum Said {
     Over,
     /// Nothing: it has ended, or closed its end.
     Nothing,
+    /// Nothing yet, as the measurement was stopped.
+    Stopped,
 }
 
 /// The socket of one process.
@@ -59,11 +62,13 @@ impl Socket {
         &mut self,
         child: &mut Child,
         cpu: Option<usize>,
-        deadline: Instant,
+        wait: &Wait,
     ) -> Result<Said, String> {
         let is_first = self.listener.is_some();
-        if is_first && !self.connects(child, deadline)? {
-            return Ok(Said::Nothing);
+        match is_first.then(|| self.connects(child, wait)).transpose()? {
+            Some(false) if wait.is_stopped() => return Ok(Said::Stopped),
+            Some(false) => return Ok(Said::Nothing),
+            Some(true) | None => {}
         }
         let line = match is_first {
             true => cpu.map_or_else(|| "\n".to_owned(), |cpu| format!("{cpu}\n")),
@@ -74,11 +79,11 @@ impl Socket {
             let _ = std::fs::remove_file(&self.path);
         }
         let Some(stream) = &mut self.stream else { return Ok(Said::Nothing) };
-        said(stream, &line, deadline)
+        said(stream, &line, wait)
     }
 
     /// Waits for the program to connect; whether it does before it ends.
-    fn connects(&mut self, child: &mut Child, deadline: Instant) -> Result<bool, String> {
+    fn connects(&mut self, child: &mut Child, wait: &Wait) -> Result<bool, String> {
         let Some(listener) = &self.listener else { return Ok(false) };
         for look in 0_u32.. {
             match listener.accept() {
@@ -89,35 +94,63 @@ impl Socket {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => return Err(format!("its socket: {error}")),
             }
-            if child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            if wait.is_stopped() || child.try_wait().is_ok_and(|ended| ended.is_some()) {
                 return Ok(false);
             }
-            if Instant::now() >= deadline {
-                return Err(TOO_LONG.to_owned());
-            }
+            wait.check()?;
             std::thread::sleep(if look < MANY_LOOKS { BETWEEN_LOOKS } else { LATER_LOOKS });
         }
         Ok(false)
     }
 }
 
-const TOO_LONG: &str = "did not end within the time of --timeout";
+/// How long to wait.
+pub struct Wait<'a> {
+    /// Until then.
+    pub deadline: Instant,
+    /// Set by a signal.
+    pub stop: &'a AtomicBool,
+}
 
-fn said(stream: &mut UnixStream, line: &str, deadline: Instant) -> Result<Said, String> {
-    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-    let mut byte = [0];
-    let answer = stream
-        .set_nonblocking(false)
-        .and_then(|()| stream.set_read_timeout(Some(left)))
-        .and_then(|()| stream.write_all(line.as_bytes()))
-        .and_then(|()| stream.read(&mut byte));
-    match (answer, byte[0]) {
-        (Ok(1), START) => Ok(Said::Start),
-        (Ok(1), OVER) => Ok(Said::Over),
-        (Err(error), _) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-            Err(TOO_LONG.to_owned())
-        }
-        // A program that has ended cannot be written to.
-        _ => Ok(Said::Nothing),
+impl Wait<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
+
+    fn check(&self) -> Result<(), String> {
+        if Instant::now() < self.deadline {
+            return Ok(());
+        }
+        Err("did not end within the time of --timeout".to_owned())
+    }
+}
+
+/// Time between two looks for a signal.
+const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
+
+fn said(stream: &mut UnixStream, line: &str, wait: &Wait) -> Result<Said, String> {
+    let told = stream
+        .set_nonblocking(false)
+        .and_then(|()| stream.set_read_timeout(Some(BETWEEN_SIGNALS)))
+        .and_then(|()| stream.write_all(line.as_bytes()));
+    // A program that has ended cannot be written to.
+    if told.is_err() {
+        return Ok(Said::Nothing);
+    }
+    let mut byte = [0];
+    loop {
+        match (stream.read(&mut byte), byte[0]) {
+            (Ok(1), START) => return Ok(Said::Start),
+            (Ok(1), OVER) => return Ok(Said::Over),
+            (Err(error), _) if is_waiting(&error) => wait.check()?,
+            _ => return Ok(Said::Nothing),
+        }
+        if wait.is_stopped() {
+            return Ok(Said::Stopped);
+        }
+    }
+}
+
+fn is_waiting(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
