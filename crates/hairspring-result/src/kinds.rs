@@ -82,22 +82,29 @@ impl Kind for ResultFinding {
                 numbers: numbers! { result, series, reason },
                 remedy: "measure it again, then compare",
             },
-            ResultFinding::NoTurns => Description {
-                code: "no_turns",
-                numbers: Numbers::default(),
-                message: "a program takes no turns, so whole processes alternate: what changes \
-                          within a second does not cancel"
-                    .into(),
-                remedy: "build both programs with the current version of the library",
-            },
-            ResultFinding::SameBuild => Description {
-                code: "same_build",
-                numbers: Numbers::default(),
-                message: "base and head are the same program: any verdict but no difference is a \
-                          false one"
-                    .into(),
-                remedy: "nothing to do, if this is a test of the measurement",
-            },
+            ResultFinding::NoTurns => no_turns(),
+            ResultFinding::SameBuild => same_build(),
         }
+    }
+}
+
+fn no_turns() -> Description {
+    Description {
+        code: "no_turns",
+        numbers: Numbers::default(),
+        message: "a program takes no turns, so whole processes alternate: what changes within a \
+                  second does not cancel"
+            .into(),
+        remedy: "build both programs with the current version of the library",
+    }
+}
+
+fn same_build() -> Description {
+    Description {
+        code: "same_build",
+        numbers: Numbers::default(),
+        message: "base and head are the same program: any verdict but no difference is a false one"
+            .into(),
+        remedy: "nothing to do, if this is a test of the measurement",
     }
 }

@@ -121,7 +121,8 @@ impl AbArguments {
         add("--cc", self.cc.clone());
         words.extend(self.seating.words().map(OsString::from));
         words.extend(["--", "program"].map(OsString::from));
-        let matches = RunArguments::augment_args(Command::new("run")).try_get_matches_from(words)?;
+        let matches =
+            RunArguments::augment_args(Command::new("run")).try_get_matches_from(words)?;
         Ok(RunArguments::from_arg_matches(&matches)?)
     }
 }

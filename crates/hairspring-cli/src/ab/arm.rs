@@ -64,7 +64,11 @@ impl<'a> Arm<'a> {
     ///
     /// # Errors
     /// No folder or socket can be made.
-    pub fn new(program: &'a Program, setting: Setting<'a>, padding: usize) -> Result<Self, AnyError> {
+    pub fn new(
+        program: &'a Program,
+        setting: Setting<'a>,
+        padding: usize,
+    ) -> Result<Self, AnyError> {
         let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
         let socket = Socket::new(&folder.path().join("turns"))?;
         let deadline = Instant::now() + setting.arguments.timeout;
@@ -124,9 +128,10 @@ impl<'a> Arm<'a> {
         let status = wait_until(&mut child, deadline);
         drop(group);
         let _ = child.wait();
-        let status = status.ok().flatten().ok_or_else(|| {
-            format!("{}: did not end (--timeout)", self.program.shown)
-        })?;
+        let status = status
+            .ok()
+            .flatten()
+            .ok_or_else(|| format!("{}: did not end (--timeout)", self.program.shown))?;
         match complaint(status) {
             Some(complaint) => {
                 Err(format!("{}: {complaint}{}", self.program.shown, self.errors()).into())

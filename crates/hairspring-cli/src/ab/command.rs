@@ -22,6 +22,9 @@ const NOTHING: &str = "true";
 /// Places of the commands in an order: the base, the head, the base again, and nothing.
 const PLACES: [usize; 4] = [0, 1, 2, 3];
 
+/// Fewest runs of a command in a pair: there and back.
+const FEWEST_RUNS: usize = 2;
+
 /// Two commands.
 pub struct Commands<'a> {
     /// As they are shown.
@@ -51,24 +54,24 @@ impl<'a> Commands<'a> {
         Ok(Commands { names, words, budget: arguments.budget, start, stop })
     }
 
-    /// Runs all, to and fro, until the budget is spent; the mean time of each in nanoseconds.
+    /// Runs all, to and fro, until the budget is spent; the median time of each in nanoseconds.
     /// `None` if it was stopped.
     fn times(&self, number: u32) -> Result<Option<[f64; 4]>, AnyError> {
-        let (begin, mut sums, mut runs) = (Instant::now(), [0.0; 4], 0.0);
+        let (begin, mut all): (Instant, [Vec<f64>; 4]) = (Instant::now(), Default::default());
         let mut order = PLACES;
         order.rotate_left(number as usize % PLACES.len());
-        while runs < 2.0 || begin.elapsed() < self.budget {
+        while all[0].len() < FEWEST_RUNS || begin.elapsed() < self.budget {
             for place in order {
                 let time = timed(&self.words[place]);
                 // A signal of the terminal ends the command, too.
                 if self.stop.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
-                sums[place] += time?;
+                all[place].push(time?);
             }
-            (runs, order) = (runs + 1.0, PLACES.map(|at| order[PLACES.len() - 1 - at]));
+            order.reverse();
         }
-        Ok(Some(sums.map(|sum| sum / runs)))
+        Ok(Some(all.map(median)))
     }
 }
 
@@ -78,6 +81,13 @@ fn words(text: &OsStr) -> Result<Vec<String>, AnyError> {
         return Err(Misuse("--command: a command is empty".into()).into());
     }
     Ok(words)
+}
+
+/// The middle of these, of which there is one or more.
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    let middle = times.len() / 2;
+    if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2.0 }
 }
 
 /// Time of a process in nanoseconds, from before its start until its end.
@@ -101,11 +111,7 @@ fn ended(code: i32) -> String {
 }
 
 impl Subject for Commands<'_> {
-    fn pair(
-        &mut self,
-        number: u32,
-        builds: &mut Builds,
-    ) -> Result<bool, AnyError> {
+    fn pair(&mut self, number: u32, builds: &mut Builds) -> Result<bool, AnyError> {
         let Some([base, head, again, start]) = self.times(number)? else { return Ok(false) };
         self.start.push(ln(start));
         if let Some(pair) = Pair::of(head, base, again) {
@@ -131,5 +137,16 @@ impl Subject for Commands<'_> {
             high: exp(middle + half),
             level,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disturbed_run_does_not_move_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 900.0]), 3.0);
+        assert_eq!(median(vec![4.0, 2.0]), 3.0);
     }
 }

@@ -8,8 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering;
 
 /// Orders in which three processes begin, so that each comes first, second and third equally often.
-const ORDERS: [[usize; 3]; 6] =
-    [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]];
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]];
 /// The environment grows by less than a page.
 const PAGE: u64 = 4096;
 
@@ -31,7 +30,8 @@ pub fn measure(
     setting: Setting,
     number: u32,
 ) -> Result<Option<Measured>, AnyError> {
-    let arm = |program| Arm::new(program, setting, (RandomState::new().hash_one(number) % PAGE) as usize);
+    let arm =
+        |program| Arm::new(program, setting, (RandomState::new().hash_one(number) % PAGE) as usize);
     let mut arms = [arm(base)?, arm(head)?, arm(base)?];
     let order = ORDERS[number as usize % ORDERS.len()];
     for round in 0_u32.. {

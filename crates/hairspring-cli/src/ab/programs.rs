@@ -52,11 +52,7 @@ fn cpu(arguments: &AbArguments) -> Option<usize> {
 }
 
 impl Subject for Programs<'_> {
-    fn pair(
-        &mut self,
-        number: u32,
-        builds: &mut Builds,
-    ) -> Result<bool, AnyError> {
+    fn pair(&mut self, number: u32, builds: &mut Builds) -> Result<bool, AnyError> {
         let mut all: [Vec<ResultDocument>; 3] = Default::default();
         for both in &self.sides.both {
             let (base, head) = (&both.base, &both.head);

@@ -97,7 +97,6 @@ fn equal_builds_are_claimed_to_differ_in_one_of_a_hundred_at_all_looks_together(
     assert!((10..=130).contains(&found), "{found} of 10000");
     for (name, law) in LAWS {
         let found = false_claims(law, 2_000, |_| 1.0);
-        println!("{name}: {found} of 2000");
         assert!(found <= 33, "{name}: {found} of 2000");
     }
 }
@@ -107,7 +106,6 @@ fn unequal_spreads_of_the_pairs_do_not_make_claims() {
     for (name, law) in LAWS {
         let bursts = false_claims(law, 2_000, |number| if number % 10 < 3 { 20.0 } else { 1.0 });
         let calmer = false_claims(law, 2_000, |number| 30.0 / f64::from(number));
-        println!("{name}: {bursts} and {calmer} of 2000");
         assert!(bursts <= 33 && calmer <= 33, "{name}: {bursts} and {calmer} of 2000");
     }
 }
@@ -141,9 +139,6 @@ fn pairs_for_nine_of_ten(law: Law, change: f64) -> u32 {
 
 #[test]
 fn one_percent_is_found_in_nine_of_ten_runs() {
-    for (name, law) in LAWS {
-        println!("{name}: {}", pairs_for_nine_of_ten(law, 0.01));
-    }
     for change in [0.01, -0.01] {
         let (normal, heavy) =
             (pairs_for_nine_of_ten(normal, change), pairs_for_nine_of_ten(heavy, change));

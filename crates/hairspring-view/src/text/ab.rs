@@ -182,6 +182,9 @@ fn unpaired(page: &mut Page, label: &str, what: &str, names: &[String]) {
 }
 
 fn summary(document: &AbDocument) -> String {
+    if document.results.is_empty() {
+        return "no benchmark was measured".to_owned();
+    }
     let number = |verdict| document.results.iter().filter(|one| one.verdict == verdict).count();
     let verdicts = [
         (Verdict::Slower, "slower"),

@@ -44,8 +44,7 @@ impl Builder<'_> {
         let said = self.run(&recipe, tree);
         output::status_line("");
         let said = said?;
-        let programs =
-            if asked.is_empty() { of_cargo(&said) } else { self.asked(asked, tree)? };
+        let programs = if asked.is_empty() { of_cargo(&said) } else { self.asked(asked, tree)? };
         if programs.is_empty() {
             return Err(format!("`{}` builds no benchmark", recipe.command));
         }

@@ -1,5 +1,5 @@
-//! Trees of commits that were built before. A tree stays with what was built in it, so that programs
-//! find their libraries and files; git does not know of it any more.
+//! Trees of commits that were built before. A tree stays with what was built in it, so that
+//! programs find their libraries and files; git does not know of it any more.
 
 use hairspring_core::hash::fingerprint;
 use serde::{Deserialize, Serialize};
@@ -54,8 +54,7 @@ pub fn built(tree: &Path) -> Option<Built> {
 /// Marks a tree as built.
 pub fn keep(tree: &Path, built: &Built) -> Result<(), String> {
     let text = serde_json::to_string(built).map_err(|error| error.to_string())?;
-    std::fs::write(tree.join(BUILT), text)
-        .map_err(|error| format!("{}: {error}", tree.display()))
+    std::fs::write(tree.join(BUILT), text).map_err(|error| format!("{}: {error}", tree.display()))
 }
 
 /// Removes the oldest trees, but none of these.

@@ -40,7 +40,8 @@ pub fn of_word(
         Misuse(format!("`{shown}` is no file, and no commit: this folder is in no git repository"))
     })?;
     let commit = repository.commit(&shown).map_err(Misuse)?;
-    if repository.is_dirty() {
+    let is_tree = |word: &OsStr| Path::new(word).is_dir();
+    if !is_tree(&arguments.base) && !is_tree(&arguments.head) && repository.is_dirty() {
         output::complain(&format!(
             "the working tree has changes that are not committed; they are not in the build of \
              `{shown}` (`.` is the tree as it is)"
@@ -77,8 +78,8 @@ fn named(shown: &str) -> Source {
     Source { named: shown.to_owned(), ..Source::default() }
 }
 
-/// Checks a commit out and builds it. Whatever ends this, git knows of no worktree afterwards, and a
-/// tree that was not built is gone.
+/// Checks a commit out and builds it. Whatever ends this, git knows of no worktree afterwards, and
+/// a tree that was not built is gone.
 fn new_tree(
     repository: &Repository,
     commit: &str,
