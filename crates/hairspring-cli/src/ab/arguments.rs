@@ -58,7 +58,8 @@ pub struct AbArguments {
     /// of the thresholds in hairspring.toml
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub threshold: Option<f64>,
-    /// Exit with 3 as well if a threshold is undecided, or a benchmark is missing in the head
+    /// Exit with 3 as well if a threshold, or without one a verdict, is undecided, or if the head
+    /// lacks a benchmark
     #[arg(long)]
     pub strict: bool,
     /// The file with thresholds by names (default: hairspring.toml, if there is one)

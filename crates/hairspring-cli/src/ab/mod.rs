@@ -17,9 +17,9 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use arguments::AbArguments;
 use command::Commands;
-use hairspring_core::judge::Remedies;
+use hairspring_core::judge::{Remedies, Verdict};
 use hairspring_host::thread::check_cpu;
-use hairspring_result::ab::AbDocument;
+use hairspring_result::ab::{AbDocument, Change};
 use hairspring_result::compare::Limit;
 use hairspring_result::json;
 use hairspring_view::text;
@@ -92,9 +92,11 @@ fn is_file(path: &Path) -> bool {
 
 /// Whether a limit was not met.
 fn outcome(document: &AbDocument, strict: bool) -> Outcome {
-    let is_open = |limit: &Option<Limit>| *limit == Some(Limit::Undecided);
-    let is_uncertain =
-        document.results.iter().any(|one| is_open(&one.limit)) || !document.missing.is_empty();
+    let is_open = |change: &Change| match change.limit {
+        Some(limit) => limit == Limit::Undecided,
+        None => change.verdict == Verdict::Undecided,
+    };
+    let is_uncertain = document.results.iter().any(is_open) || !document.missing.is_empty();
     match document.past_threshold {
         0 if document.pairs == 0 => Outcome::Failed,
         0 if strict && is_uncertain => Outcome::LimitMissed,
