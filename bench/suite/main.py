@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+import ab
 import ablation
 import accuracy
 import blocks
@@ -80,6 +81,10 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "same": (
         same.run,
         "identical pieces of code, quiet and beside neighbours: how often a difference is claimed",
+    ),
+    "ab": (
+        ab.run,
+        "equal builds and one that takes 1 % longer by `hairspring ab`: what is claimed",
     ),
     "nulls": (
         nulls.run,

@@ -41,7 +41,7 @@ macro_rules! verbs {
 verbs! {
     "Measure code": time, run, new, #[cfg(feature = "blocks")] blocks,
         #[cfg(feature = "instructions")] instructions;
-    "Compare and keep": compare, merge, report, experiment;
+    "Compare and keep": ab, compare, merge, report, experiment;
     "This machine": doctor, verify, clocks, mhz, switch, period;
     "Files and chips": fit, #[cfg(feature = "capture")] capture;
     "This command": completions, man;

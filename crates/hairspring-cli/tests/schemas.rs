@@ -12,6 +12,7 @@ use hairspring_instruments::period::document::{PeriodDocument, ResponderDocument
 use hairspring_instruments::switch::document::SwitchDocument;
 use hairspring_instruments::verify::document::CertificateDocument;
 use hairspring_result::ResultDocument;
+use hairspring_result::ab::AbDocument;
 use hairspring_result::compare::CompareDocument;
 use hairspring_result::fleet::MergeDocument;
 use hairspring_result::json::{print, schema};
@@ -34,6 +35,7 @@ fn the_published_schemas_are_the_generated_ones() {
     published("instructions.schema.json", &schema::<InstructionsDocument>());
     published("experiment.schema.json", &schema::<Record>());
     published("compare.schema.json", &schema::<CompareDocument>());
+    published("ab.schema.json", &schema::<AbDocument>());
     published("merge.schema.json", &schema::<MergeDocument>());
     published("switch.schema.json", &schema::<SwitchDocument>());
     published("period.schema.json", &schema::<PeriodDocument>());

@@ -50,6 +50,7 @@ pub mod math;
 pub mod methods;
 pub mod named;
 pub mod observations;
+pub mod pairs;
 pub mod pipeline;
 pub mod quantum;
 mod result;

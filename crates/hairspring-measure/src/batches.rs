@@ -74,6 +74,18 @@ impl<R: Rig> InProcess<R> {
     pub fn with_placements(self) -> InProcess<R> {
         InProcess { placements: Some(0), ..self }
     }
+
+    /// Runs a round whose readings nobody sees, where the next one will run.
+    pub fn warm_up(&mut self) {
+        let frames = self.frames();
+        let (rounds, rig) = (&mut self.rounds, &mut self.rig);
+        below(frames, &mut || drop(rounds.round(rig)));
+    }
+
+    /// Frames of the stack above the rows.
+    fn frames(&self) -> u32 {
+        self.placements.map_or(0, |placement| placement.wrapping_mul(FRAMES_APART) % MOST_FRAMES)
+    }
 }
 
 impl<R: Rig> Batches for InProcess<R> {
@@ -85,10 +97,8 @@ impl<R: Rig> Batches for InProcess<R> {
         elapsed: &dyn Fn() -> Duration,
         table: &mut Table,
     ) -> Result<(), RowFailed> {
+        let frames = self.frames();
         let (rounds, rig) = (&mut self.rounds, &mut self.rig);
-        let frames = self
-            .placements
-            .map_or(0, |placement| placement.wrapping_mul(FRAMES_APART) % MOST_FRAMES);
         let ran = below(frames, &mut || {
             run_batch(rounds, rig, batch, elapsed, |round| table.push(round))
         });

@@ -1,7 +1,7 @@
 //! Findings about whole results: several runs, or two results that are compared.
 
 use hairspring_core::judge::words::shortened;
-use hairspring_core::judge::{Description, Kind};
+use hairspring_core::judge::{Description, Kind, Numbers};
 use hairspring_core::numbers;
 
 /// Findings about results.
@@ -22,6 +22,10 @@ pub enum ResultFinding {
     OtherBuild { old: String, new: String },
     /// Series of a result that is compared are themselves not to be trusted.
     ComparedUntrusted { result: String, series: Vec<String>, reason: String },
+    /// Two builds were measured one after the other, because a program takes no turns.
+    NoTurns,
+    /// Two builds are the same file.
+    SameBuild,
 }
 
 impl Kind for ResultFinding {
@@ -78,6 +82,29 @@ impl Kind for ResultFinding {
                 numbers: numbers! { result, series, reason },
                 remedy: "measure it again, then compare",
             },
+            ResultFinding::NoTurns => no_turns(),
+            ResultFinding::SameBuild => same_build(),
         }
+    }
+}
+
+fn no_turns() -> Description {
+    Description {
+        code: "no_turns",
+        numbers: Numbers::default(),
+        message: "a program takes no turns, so whole processes alternate: what changes within a \
+                  second does not cancel"
+            .into(),
+        remedy: "build both programs with the current version of the library",
+    }
+}
+
+fn same_build() -> Description {
+    Description {
+        code: "same_build",
+        numbers: Numbers::default(),
+        message: "base and head are the same program: any verdict but no difference is a false one"
+            .into(),
+        remedy: "nothing to do, if this is a test of the measurement",
     }
 }

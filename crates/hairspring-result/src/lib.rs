@@ -3,7 +3,7 @@
 //! A source fills a [`Measurement`]; [`ResultDocument::new`] makes the document of it,
 //! [`json::print`] writes it and [`read::read`] reads it again. [`compare::compare`] compares two
 //! documents, [`runs::between`] merges those of several processes, [`fleet`] those of several
-//! machines. Text for people is made from
+//! machines, [`ab`] judges two builds by pairs of documents. Text for people is made from
 //! documents by `hairspring-view`. Nothing here measures, prints or opens a file.
 //!
 //! ```
@@ -25,6 +25,7 @@
 //! assert_eq!(read(&json::print(&document)).unwrap(), document);
 //! ```
 
+pub mod ab;
 pub mod compare;
 pub mod complexity;
 pub mod document;

@@ -1,11 +1,11 @@
 //! `hairspring run`: programs with benchmarks, run one after the other; one table, one JSON
 //! document.
 
-mod arguments;
+pub mod arguments;
 pub mod child;
 #[cfg(target_os = "linux")]
-mod pages;
-mod program;
+pub mod pages;
+pub mod program;
 mod source;
 
 use crate::baseline::Baseline;
@@ -62,7 +62,7 @@ const REMEDIES: Remedies = Remedies {
 };
 
 /// What times a program without benchmarks.
-const NO_BENCHMARKS: &str = "if it has none, `hairspring blocks PROGRAM FUNCTION` times a \
+pub const NO_BENCHMARKS: &str = "if it has none, `hairspring blocks PROGRAM FUNCTION` times a \
                              function of it, and hyperfine or perf stat the whole command";
 
 /// Runs the verb.
@@ -291,7 +291,8 @@ fn shown(path: &Path) -> String {
 }
 
 impl RunArguments {
-    fn limits(&self) -> Limits {
+    /// The limits of a program.
+    pub fn limits(&self) -> Limits {
         Limits { timeout: self.timeout, named: "--timeout" }
     }
 }

@@ -124,23 +124,35 @@ impl Program {
             return Ok(Answer { document, limit_missed });
         }
         #[cfg(target_os = "linux")]
-        super::pages::in_other_pages(Path::new(&self.started.command[0]), arguments.cpu);
-        // The document goes to a file, so that output of the code cannot mix with it.
+        super::pages::in_other_pages(self.file(), arguments.cpu);
         let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
         let file = folder.path().join("result.json");
+        let ended = child::run(self.measuring(arguments, &file), &limits)?;
+        failed(&ended)?;
+        Ok(Answer { document: written(&file)?, limit_missed: ended.status.code() == Some(3) })
+    }
+
+    /// The command that measures the chosen benchmarks. The document goes to a file, so that output
+    /// of the code cannot mix with it.
+    pub fn measuring(&self, arguments: &RunArguments, file: &Path) -> Command {
         let mut words = arguments.passed_on();
-        words.extend([OsString::from("--output"), file.clone().into()]);
+        words.extend([OsString::from("--output"), file.into()]);
         let length: usize = self.chosen.iter().map(String::len).sum();
         if self.chosen.len() < self.names.len() && length < MOST_NAMES {
             words.extend(["--exact", "--"].map(OsString::from));
             words.extend(self.chosen.iter().map(OsString::from));
         }
-        let ended = self.start(words, &limits)?;
-        failed(&ended)?;
-        let text =
-            std::fs::read_to_string(&file).map_err(|error| format!("wrote no result: {error}"))?;
-        let document = read(&text).map_err(|error| format!("its result {error}"))?;
-        Ok(Answer { document, limit_missed: ended.status.code() == Some(3) })
+        self.command(words)
+    }
+
+    /// All its benchmarks.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The file that is started.
+    pub fn file(&self) -> &Path {
+        Path::new(&self.started.command[0])
     }
 
     fn command(&self, words: Vec<OsString>) -> Command {
@@ -220,6 +232,16 @@ impl Program {
         document.comparisons.clear();
         Ok(document)
     }
+}
+
+/// The document that a program has written into this file.
+///
+/// # Errors
+/// There is none.
+pub fn written(file: &Path) -> Result<ResultDocument, AnyError> {
+    let text =
+        std::fs::read_to_string(file).map_err(|error| format!("wrote no result: {error}"))?;
+    Ok(read(&text).map_err(|error| format!("its result {error}"))?)
 }
 
 fn failed(ended: &Ended) -> Result<(), AnyError> {

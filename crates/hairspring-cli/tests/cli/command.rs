@@ -102,6 +102,11 @@ impl Hairspring {
         self.beside(&format!(".hairspring/baselines/{name}.json"), content)
     }
 
+    /// The folder that the command runs in.
+    pub fn folder(&self) -> PathBuf {
+        self.place.work()
+    }
+
     /// `--file` with such a file.
     pub fn with_file(self, name: &str, content: &str) -> Self {
         self.beside(name, content).option("--file", name)

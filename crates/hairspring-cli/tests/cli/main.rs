@@ -1,6 +1,7 @@
 //! The command as a user meets it: what it says, how it ends, and what it leaves behind. Real times
 //! are never asserted, except for ratios so loose that no noise can break them.
 
+mod ab;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks;
 mod blocks_report;

@@ -7,8 +7,8 @@ mod verdict;
 pub use resolution::{Bound, upper_bound};
 pub(crate) use resolution::{LIMITS as RESOLUTION_LIMITS, component_floor, overhead_floor};
 pub use time::Time;
-pub(crate) use verdict::LIMITS as VERDICT_LIMITS;
 pub use verdict::{LAYOUTS_MAKE, Looks, Verdict, excludes, verdict, verdict_if, verdict_in_doubt};
+pub(crate) use verdict::{LIMITS as VERDICT_LIMITS, VERDICT_LEVEL};
 
 use crate::estimate::{Estimate, Solution};
 use crate::finding::{Finding, Severity};

@@ -40,7 +40,7 @@ limits! {
 
 /// The level of a verdict: of comparisons of identical code, one in twenty would be said to differ
 /// by an interval of 95 %.
-const VERDICT_LEVEL: f64 = 0.99;
+pub(crate) const VERDICT_LEVEL: f64 = 0.99;
 /// The level of the intervals for which [`EVERY_LOOK`] is derived.
 const USUAL_LEVEL: f64 = 0.95;
 

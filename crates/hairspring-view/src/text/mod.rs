@@ -1,5 +1,6 @@
 //! The report for people: plain text of at most 80 columns.
 
+mod ab;
 mod compare;
 mod complexity;
 pub(crate) mod environment;
@@ -13,6 +14,7 @@ pub(crate) mod report;
 mod table;
 mod throughput;
 
+pub use ab::ab;
 pub use compare::{against_baseline, compare};
 pub use complexity::{complexity, growth};
 pub use environment::{clock, environment, machine_line};

@@ -20,6 +20,7 @@
 
 pub mod circumstances;
 pub mod output;
+pub mod turns;
 pub mod values;
 
 mod arguments;

@@ -5,6 +5,7 @@ use crate::choose::{agreed, choose};
 use crate::error::{Error, Result};
 use crate::remedies::PROGRAM;
 use crate::rows::{RowCode, Rows};
+use crate::turns::{InTurns, Turns};
 use hairspring_core::design::{FEWEST_ROWS, ROWS_BEHIND};
 use hairspring_core::judge::Remedies;
 use hairspring_core::observations::Role;
@@ -103,17 +104,21 @@ pub struct Session {
     /// Core cycles of the reference chain, or the reason why there are none.
     ruler: std::result::Result<Ruler, String>,
     home: Home,
+    /// Turns with other processes, if some are measured at the same time.
+    turns: Option<Turns>,
 }
 
 impl Session {
-    /// Finds the CPU, the clock and the core cycle; takes some 50 ms.
+    /// Finds the CPU, the clock and the core cycle; takes some 50 ms. Waits for its turn before
+    /// that, if other processes are measured in [turns](crate::turns) with this one.
     ///
     /// # Errors
     /// An unavailable clock or CPU.
     pub fn new(settings: &Settings) -> Result<Session> {
+        let turns = Turns::begin();
         let clock = settings.seating.named_clock(settings.clock.as_deref())?;
         let others = OtherThreadsMeter::start();
-        let mut home = Home::find(settings.seating, settings.cpu, settings.seating.clock())?;
+        let mut home = find_home(settings, turns.as_ref())?;
         let seat = home.seat()?;
         let begin = Instant::now();
         let first = Timing::new(clock);
@@ -137,6 +142,7 @@ impl Session {
             is_steady: AtomicBool::new(false),
             ruler,
             home,
+            turns,
         })
     }
 
@@ -202,15 +208,11 @@ impl Session {
         let steal = thread.seated().cpu.map(StealMeter::start);
         let Timing { clock, granularity, meter } = self.timing();
         let batches = InProcess::new(rows, clock, granularity.quantum, 1).with_placements();
+        let batches = InTurns::new(batches, self.turns.as_ref());
         let mut watched = Watched { batches, thread };
-        let begin = Instant::now();
-        match until_precise(
-            &self.goal(),
-            &mut table,
-            &mut watched,
-            &|| begin.elapsed(),
-            &mut |_| (),
-        ) {
+        let (begin, before) = (Instant::now(), self.waited());
+        let elapsed = || begin.elapsed().saturating_sub(self.waited().saturating_sub(before));
+        match until_precise(&self.goal(), &mut table, &mut watched, &elapsed, &mut |_| ()) {
             Ok(ended) => Ok(Some(Run::new(
                 table,
                 ended,
@@ -219,7 +221,7 @@ impl Session {
             ))),
             Err(Stopped::Changed(_)) => Ok(None),
             Err(Stopped::Failed(_)) => {
-                Err(failed(names, watched.batches.rig.failed().unwrap_or(names.len())))
+                Err(failed(names, watched.batches.batches.rig.failed().unwrap_or(names.len())))
             }
         }
     }
@@ -229,9 +231,17 @@ impl Session {
         seated.no_cycles().map_or_else(|| self.ruler.clone(), |reason| Err(reason.to_owned()))
     }
 
-    /// When the rounds end. A body that takes a tenth of a second has only two rows.
+    /// Time that was spent waiting for a turn.
+    fn waited(&self) -> Duration {
+        self.turns.as_ref().map_or(Duration::ZERO, Turns::waited)
+    }
+
+    /// When the rounds end. A body that takes a tenth of a second has only two rows. Processes that
+    /// take turns have the same number of them: the budget alone ends the rounds.
     fn goal(&self) -> Goal {
         let Settings { precision, level, budget, is_firm, .. } = self.settings;
+        let has_turns = self.turns.is_some();
+        let (precision, is_firm) = (if has_turns { 0.0 } else { precision }, is_firm || has_turns);
         Goal { precision, level, budget, is_firm, least_rounds: LEAST_ROUNDS }
     }
 
@@ -285,6 +295,20 @@ impl Session {
         plan.table.set_clock(clock.name, granularity.quantum);
         Ok(plan)
     }
+}
+
+/// Where the thread runs: beside processes with which it takes turns on their CPU, unless it may
+/// not, or another one is asked for.
+fn find_home(settings: &Settings, turns: Option<&Turns>) -> Result<Home> {
+    let clock = settings.seating.clock();
+    let of_turns = turns
+        .and_then(|turns| turns.cpu)
+        .filter(|_| settings.cpu.is_none() && settings.seating == Seating::Pinned)
+        .and_then(|cpu| Home::find(settings.seating, Some(cpu), clock).ok());
+    let Some(home) = of_turns else {
+        return Ok(Home::find(settings.seating, settings.cpu, clock)?);
+    };
+    Ok(Home { is_asked: false, ..home })
 }
 
 /// An error if a benchmark has too few rows.
