@@ -30,6 +30,7 @@ async function showReport() {
 
 // The page begins with what its document left out.
 function switchOff({ without, keep_all }) {
+  keepsAll = keep_all;
   without.forEach((stage) => { const box = byId(`stage-${stage}`); if (box) box.checked = false; });
   byId("keep_all").checked = keep_all;
 }

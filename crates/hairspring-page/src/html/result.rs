@@ -60,8 +60,7 @@ fn solved<'e>(
     extras: &Extras<'e>,
 ) -> Result<Option<Solved<'e>>, String> {
     let Some(table) = extras.table else { return Ok(None) };
-    let without = document.without().into_iter().map(str::to_owned).collect();
-    let solved = Solved::solve(table, document.level(), without)?;
+    let solved = Solved::solve(table, document)?;
     let has_one = document.results.iter().any(|series| solved.has(&series.name));
     if has_one || document.results.is_empty() {
         return Ok(Some(solved));

@@ -1,0 +1,35 @@
+//! All clocks of `clocks` beside each other; what is known of each follows, folded.
+
+use super::block::{Block, Table, shown};
+use super::other::cell;
+use hairspring_view::node::Node;
+
+/// Lists whose entries are folded, because there are many and a table has their numbers.
+pub const FOLDED: &[&str] = &["clocks"];
+/// Clocks that are listed.
+const MOST: usize = 500;
+
+/// A line for each clock; empty for a document without clocks.
+pub fn overview(document: &Node) -> Block {
+    let row = |clock: &Node| {
+        let measured = clock.get("measured").unwrap_or(&Node::Null);
+        let of = |key: &str| measured.get(key).map(|value| cell(key, value)).unwrap_or_default();
+        let about = ["available_reason", "description"];
+        let about = about.iter().find_map(|key| clock.text_of(key)).unwrap_or_default();
+        vec![
+            shown(clock.text_of("name").unwrap_or_default()),
+            of("granularity_ns"),
+            of("read_cost_ns"),
+            of("rate_hz"),
+            of("rate_off_ppm"),
+            shown(about),
+        ]
+    };
+    Block::Table(Table {
+        caption: "All clocks".into(),
+        heads: ["Clock", "Step", "A read", "Rate", "Off by", "What it is, or why it is missing"]
+            .map(str::to_owned)
+            .into(),
+        rows: document.list_of("clocks").iter().take(MOST).map(row).collect(),
+    })
+}
