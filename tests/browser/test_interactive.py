@@ -1,4 +1,4 @@
-"""Interactive reports: what the command says, with the keyboard alone, copied as CSV, and zoomed."""
+"""Interactive reports: the digits of the command, the keyboard alone, copies, and zooming."""
 
 import csv
 from collections.abc import Iterator
@@ -63,9 +63,11 @@ def test_the_keyboard_alone_switches_a_row_off_and_copies(browser: Browser, tmp_
     page_file = _interactive(tmp_path, str(ROOT / TABLE))
     with _opened(browser, page_file) as opened:
         page = opened.page
+        assert page.inner_text("#result") == "", "the page above has the result"
         _tab_to(page, "#row-1")
         page.keyboard.press("Space")
         _says(page, r"Switched off: 1 row\.$")
+        assert "ns" in page.inner_text("#result")
         page.keyboard.press("Home")
         page.evaluate("document.activeElement.blur()")
         _tab_to(page, "[data-copy=observations]")
@@ -94,7 +96,9 @@ def test_the_times_of_a_report_are_those_of_the_command(browser: Browser, tmp_pa
 
 def _bent(folder: Path) -> str:
     """A table with a row that is far off the line."""
-    rows = [f"{k},{400 + n % 3 if k == 1 else 100 * k + n % 3}" for n in range(60) for k in range(1, 10)]
+    rows = [
+        f"{k},{400 + n % 3 if k == 1 else 100 * k + n % 3}" for n in range(60) for k in range(1, 10)
+    ]
     (folder / "bent.csv").write_text("# rate_hz: 1e9\nbody,ticks\n" + "\n".join(rows) + "\n")
     return "bent.csv"
 
@@ -141,7 +145,8 @@ def test_the_plot_is_zoomed_by_keyboard(browser: Browser, tmp_path: Path) -> Non
 
 def test_the_plot_is_dark_where_the_page_is(browser: Browser, tmp_path: Path) -> None:
     file = _interactive(tmp_path, str(ROOT / TABLE))
-    colours = "[getComputedStyle(document.getElementById('plot')).backgroundColor, drawn.series[1].stroke()]"
+    ground = "getComputedStyle(document.getElementById('plot')).backgroundColor"
+    colours = f"[{ground}, drawn.series[1].stroke()]"
     with _opened(browser, file, dark=True) as opened:
         page = opened.page
         assert page.evaluate(colours) == ["rgb(20, 24, 29)", "#56b4e9"]

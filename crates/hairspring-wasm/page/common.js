@@ -70,6 +70,7 @@ class Engine {
 const engine = new Engine();
 let open = null; // The file that is open, with what it holds.
 let keepsAll = false; // Whether its result uses rows off the line.
+let begins = null; // In a report: the question that the page above it answers, as JSON.
 
 // ---- what is said -------------------------------------------------------------------------------
 
@@ -181,12 +182,15 @@ function off(question) {
   return words.length ? ` Switched off: ${words.join(", ")}.` : "";
 }
 
+const SWITCH = "Switch something off below: the table is solved again, and its result is shown here.";
+
 async function show(found, question) {
   const remarks = open.contents.remarks.map((remark) => ` ${remark}.`).join("");
   const [title, about, html] = found.fragment;
-  byId("result-title").textContent = title;
-  byId("result-about").textContent = about;
-  byId("result").innerHTML = html; // All texts in it are escaped by the template.
+  const isAbove = begins === JSON.stringify(question);
+  byId("result-title").textContent = isAbove ? "The result is that above" : title;
+  byId("result-about").textContent = isAbove ? SWITCH : about;
+  byId("result").innerHTML = isAbove ? "" : html; // All texts in it are escaped by the template.
   byId("explain").textContent = found.report + found.explain;
   byId("answer").hidden = false;
   say(`${open.name} (${words(open.contents.kind)}) is solved.${off(question)}${remarks}`);

@@ -22,6 +22,7 @@ async function showReport() {
     open.contents = await engine.ask("open", { bytes, how: { kind: "observations" } });
     showSwitches(open.contents.table);
     switchOff(question);
+    begins = JSON.stringify(asked());
     await solve();
   } catch (error) {
     sayError(error);

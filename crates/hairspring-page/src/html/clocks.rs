@@ -4,10 +4,13 @@ use super::block::{Block, Table, shown};
 use super::other::cell;
 use hairspring_view::node::Node;
 
-/// Lists whose entries are folded, because there are many and a table has their numbers.
-pub const FOLDED: &[&str] = &["clocks"];
 /// Clocks that are listed.
 const MOST: usize = 500;
+
+/// Whether an entry of a list is folded: there are many clocks, and a table has their numbers.
+pub fn is_folded(list: &str, entry: &Node) -> bool {
+    list == "clocks" && entry.get("available").is_some()
+}
 
 /// A line for each clock; empty for a document without clocks.
 pub fn overview(document: &Node) -> Block {

@@ -88,9 +88,17 @@ fn family(family: &Node) -> Block {
         series(list, "machines"),
         Block::Facts(facts.map(|(label, text)| Fact::new(label, &text)).collect()),
         odd,
-        Block::Details("Builds".into(), vec![table("builds", family.list_of("builds"))]),
+        Block::Details("Builds".into(), builds(family.list_of("builds"))),
     ];
     Block::Group(format!("Family {name}"), blocks)
+}
+
+/// The table of builds without a heading.
+fn builds(all: &[Node]) -> Vec<Block> {
+    match table("builds", all) {
+        Block::Group(_, inner) => inner,
+        other => vec![other],
+    }
 }
 
 /// Machines far from the others.

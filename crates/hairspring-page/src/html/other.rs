@@ -161,7 +161,7 @@ impl Writer {
             .map(|(at, one)| {
                 let title = title(at, one);
                 let part = self.part(one, depth + 2, &title);
-                if clocks::FOLDED.contains(&key) {
+                if clocks::is_folded(key, one) {
                     return Block::Details(title, part);
                 }
                 Block::Group(title, part)
@@ -305,9 +305,19 @@ fn facts(all: &[(&str, &Node)], estimates: &[(&str, Estimate)]) -> Block {
             Node::Null => return None,
             other => cell(key, other),
         };
-        (!text.is_empty()).then(|| Fact::new(&label_of(key, value), &text))
+        let unknown = missed(all, key);
+        let text = if unknown.is_some() { format!("unknown: {text}") } else { text };
+        let label = unknown.map_or_else(|| label_of(key, value), label);
+        (!text.is_empty()).then(|| Fact::new(&label, &text))
     });
     Block::Facts(together(intervals.chain(plain)))
+}
+
+/// The key of the value that is not known, of a key that gives the reason.
+fn missed<'k>(all: &[(&str, &Node)], key: &'k str) -> Option<&'k str> {
+    let of = key.strip_suffix("_reason")?;
+    let value = all.iter().find(|(name, _)| *name == of).map(|(_, value)| *value);
+    value.is_none_or(|value| *value == Node::Null).then_some(of)
 }
 
 /// One fact of those with the same label, such as a granularity in ticks and in nanoseconds.

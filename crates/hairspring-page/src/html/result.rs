@@ -287,7 +287,9 @@ fn plots(at: usize, series: &Series, solved: Option<&Solved>) -> Vec<Plot> {
         all.extend(budget(&file(&kind), &title, &bars(entries)));
     }
     let drawn = solved.filter(|_| at < MOST_DRAWN);
-    all.extend(drawn.and_then(|table| table.readings(&file("readings"), &series.name)));
+    let title = heading(series);
+    let readings = |table: &Solved| table.readings(&file("readings"), &series.name, &title);
+    all.extend(drawn.and_then(readings));
     all.extend(drawn.filter(|_| at == 0).and_then(Solved::core_clock));
     all
 }

@@ -74,8 +74,8 @@ impl<'t> Table<'t> {
         self.observations.series_names()
     }
 
-    /// The readings of a series over time; `None` if it has none.
-    pub fn readings(&self, name: &str, series: &str) -> Option<Plot> {
+    /// The readings of a series over time, under its title; `None` if it has none.
+    pub fn readings(&self, name: &str, series: &str, title: &str) -> Option<Plot> {
         let id = self.observations.find_series(series)?;
         let of_series = |one: &&Weighed| {
             let reading = &self.observations.readings()[one.reading];
@@ -88,7 +88,7 @@ impl<'t> Table<'t> {
         let (factor, unit) = axis_unit(largest.fold(0.0, f64::max), per_unit.is_some());
         let scaled: Vec<Spot> =
             spots.iter().map(|spot| Spot { beside: spot.beside * factor, ..*spot }).collect();
-        readings(name, series, &scaled, unit)
+        readings(name, title, &scaled, unit)
     }
 
     fn spot(&self, one: &Weighed) -> Spot {
