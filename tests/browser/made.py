@@ -74,7 +74,7 @@ def _fleet(folder: Path) -> None:
         environment = document["environment"]
         environment["identity"] = {**environment["identity"], "host": f"{machine:016x}"}
         environment["cpu"] = {**environment["cpu"], "family": f"6-{143 if machine == 7 else 207}"}
-        (folder / f"machine-{machine}.json").write_text(json.dumps(document))
+        (folder / f"machine{machine}.json").write_text(json.dumps(document))
 
 
 def _scaled(value: Any, factor: float) -> Any:
@@ -113,7 +113,7 @@ PAGES: dict[str, Made] = {
     "capture": Made(["capture", str(ROOT / FILES / "pin.vcd"), "--json"]),
     "pulses": Made(["capture", str(ROOT / FILES / "pin.vcd"), "--pulses", "--json"]),
     "compare": Made(["compare", "old.json", "new.json", "--json"], before=_saved),
-    "merge": Made(["merge", *(f"machine-{n}.json" for n in range(8)), "--json"], before=_fleet),
+    "merge": Made(["merge", *(f"machine{n}.json" for n in range(8)), "--json"], before=_fleet),
     "experiment": Made(["experiment", "e.toml", "--json"], before=_experiment),
     "time": Made(["time", *_OF_TEN, "--budget", "1s", "--json"]),
     "blocks": Made(["blocks", *_CRC, "--budget", "3s", "--json"], before=_compile),

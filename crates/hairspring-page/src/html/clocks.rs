@@ -2,10 +2,20 @@
 
 use super::block::{Block, Table, shown};
 use super::other::cell;
+use hairspring_view::format::{frequency_unit, significant};
 use hairspring_view::node::Node;
 
 /// Clocks that are listed.
 const MOST: usize = 500;
+
+/// The rate in a few digits: what follows has its interval.
+fn rate(measured: &Node) -> String {
+    let value = measured.get("rate_hz").and_then(Node::estimate);
+    value.map_or_else(String::new, |one| {
+        let (factor, unit) = frequency_unit(one.value);
+        shown(&format!("{} {unit}", significant(one.value * factor, 7)))
+    })
+}
 
 /// Whether an entry of a list is folded: there are many clocks, and a table has their numbers.
 pub fn is_folded(list: &str, entry: &Node) -> bool {
@@ -23,7 +33,7 @@ pub fn overview(document: &Node) -> Block {
             shown(clock.text_of("name").unwrap_or_default()),
             of("granularity_ns"),
             of("read_cost_ns"),
-            of("rate_hz"),
+            rate(measured),
             of("rate_off_ppm"),
             shown(about),
         ]
