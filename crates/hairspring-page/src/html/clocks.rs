@@ -12,7 +12,8 @@ const MOST: usize = 500;
 fn rate(measured: &Node) -> String {
     let value = measured.get("rate_hz").and_then(Node::estimate);
     value.map_or_else(String::new, |one| {
-        let (factor, unit) = frequency_unit(one.value);
+        // 999.9999 MHz is 1 GHz here.
+        let (factor, unit) = frequency_unit(one.value * (1.0 + 1e-6));
         shown(&format!("{} {unit}", significant(one.value * factor, 7)))
     })
 }
@@ -34,13 +35,12 @@ pub fn overview(document: &Node) -> Block {
             of("granularity_ns"),
             of("read_cost_ns"),
             rate(measured),
-            of("rate_off_ppm"),
             shown(about),
         ]
     };
     Block::Table(Table {
         caption: "All clocks".into(),
-        heads: ["Clock", "Step", "A read", "Rate", "Off by", "What it is, or why it is missing"]
+        heads: ["Clock", "Step", "A read", "Rate", "What it is, or why it is missing"]
             .map(str::to_owned)
             .into(),
         rows: document.list_of("clocks").iter().take(MOST).map(row).collect(),

@@ -66,7 +66,7 @@ fn family(family: &Node) -> Block {
             "{} %: by so much two machines with the same build differ",
             significant(percent, 2)
         ),
-        None => family.text_of("floor_reason").unwrap_or_default().to_owned(),
+        None => format!("unknown: {}", family.text_of("floor_reason").unwrap_or("no spread")),
     };
     let facts = [
         ("machines", of(family, "machines")),
@@ -79,7 +79,9 @@ fn family(family: &Node) -> Block {
     let list = family.list_of("results");
     let odd = match family.list_of("odd") {
         [] => Block::Text(match family.text_of("odd_reason") {
-            Some(reason) => shown(&format!("Machines far from the others: {reason}.")),
+            Some(reason) => {
+                shown(&format!("Machines far from the others were not looked for: {reason}."))
+            }
             None => "No machine lies far from the others.".into(),
         }),
         all => Block::Table(odd_ones(all)),
