@@ -32,6 +32,7 @@ import latency
 import loops
 import mhz
 import nulls
+import pages
 import parts
 import people
 import recordings
@@ -103,6 +104,10 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "fleet": (
         fleet.run,
         "`merge` of 1,000 simulated machines and of 100,000 documents: time and memory",
+    ),
+    "pages": (
+        pages.run,
+        "pages: made, painted and solved again in Chromium; the module beside the command",
     ),
     "capture": (
         capture.run,

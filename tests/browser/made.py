@@ -1,5 +1,6 @@
 """The pages that the command makes: documents of every verb, and what is drawn from tables."""
 
+import json
 import lzma
 import os
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 COMMAND = os.environ.get("HAIRSPRING", str(ROOT / "target/debug/hairspring"))
@@ -62,6 +64,30 @@ def _saved(folder: Path) -> None:
         (folder / f"{name}.json").write_text(done.stdout)
 
 
+def _fleet(folder: Path) -> None:
+    """Documents of eight machines of two families, one of them far from the others."""
+    text = (ROOT / "spec/result.example.json").read_text()
+    for machine in range(8):
+        document = json.loads(text)
+        factor = 1.3 if machine == 5 else 1 + machine / 500
+        document["results"] = [_scaled(one, factor) for one in document["results"]]
+        environment = document["environment"]
+        environment["identity"] = {**environment["identity"], "host": f"{machine:016x}"}
+        environment["cpu"] = {**environment["cpu"], "family": f"6-{143 if machine == 7 else 207}"}
+        (folder / f"machine{machine}.json").write_text(json.dumps(document))
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    """All intervals in a part of a document times a factor."""
+    if isinstance(value, list):
+        return [_scaled(one, factor) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"value", "low", "high", "level"}:
+        return {key: one if key == "level" else one * factor for key, one in value.items()}
+    return {key: _scaled(one, factor) for key, one in value.items()}
+
+
 def _experiment(folder: Path) -> None:
     (folder / "e.toml").write_text(EXPERIMENT)
     shutil.copy(ROOT / VECTORS / "line.csv", folder)
@@ -87,6 +113,7 @@ PAGES: dict[str, Made] = {
     "capture": Made(["capture", str(ROOT / FILES / "pin.vcd"), "--json"]),
     "pulses": Made(["capture", str(ROOT / FILES / "pin.vcd"), "--pulses", "--json"]),
     "compare": Made(["compare", "old.json", "new.json", "--json"], before=_saved),
+    "merge": Made(["merge", *(f"machine{n}.json" for n in range(8)), "--json"], before=_fleet),
     "experiment": Made(["experiment", "e.toml", "--json"], before=_experiment),
     "time": Made(["time", *_OF_TEN, "--budget", "1s", "--json"]),
     "blocks": Made(["blocks", *_CRC, "--budget", "3s", "--json"], before=_compile),

@@ -30,6 +30,18 @@ need_chromium() {
     missing "a Chromium that starts" "$(apt_command chromium)"
 }
 
+# The newest axe-core where npm is there; otherwise the one of tools/browser-requirements.txt.
+need_axe() {
+  local folder="$CACHE/axe-core-4.14.1"
+  if [ ! -f "$folder/package/axe.min.js" ]; then
+    command -v npm >/dev/null || return 0
+    mkdir -p "$folder"
+    quietly npm pack --silent --pack-destination "$folder" axe-core@4.14.1 || return 0
+    tar -xzf "$folder/axe-core-4.14.1.tgz" -C "$folder" package/axe.min.js
+  fi
+  export HAIRSPRING_AXE="$folder/package/axe.min.js"
+}
+
 # Without it the pages without a solver are still tested.
 need_bench() {
   tools/wasm.sh || echo "the bench and interactive reports are not tested: no solver was built"
@@ -39,6 +51,7 @@ need_chromium
 need_venv "$VENV" tests/requirements.txt tools/browser-requirements.txt
 need_binary
 need_bench
+need_axe
 export HAIRSPRING HAIRSPRING_CHROMIUM
 PATH="$VENV/bin:$PATH"
 

@@ -1,11 +1,10 @@
 //! Options that several verbs have.
 
 use crate::AnyError;
-use crate::html::{self, PageArguments};
+use crate::html::PageArguments;
 use crate::misuse::Misuse;
 use crate::plot::PlotArguments;
 use clap::Args;
-use hairspring_core::observations::Observations;
 use hairspring_host::clock::{Clock, find, seated_clock};
 use hairspring_host::thread::PreparedThread;
 use hairspring_instruments::verify::fine_enough;
@@ -16,7 +15,6 @@ use hairspring_program::{Seating, output, seating};
 use hairspring_result::throughput::{self, Work};
 use hairspring_result::{ResultDocument, complexity};
 use hairspring_view::{markdown, text};
-use std::path::Path;
 
 // How a result is shown, for every verb that has one. A doc comment here would become the help of
 // the verbs.
@@ -63,7 +61,7 @@ impl PrintArguments {
             (_, true) => markdown::of_json(&document())?,
             _ => text()?,
         })?;
-        if self.page.html.is_none() && self.plots.plot.is_empty() {
+        if !self.draws() {
             return Ok(());
         }
         let (document, extras) = (document(), extras());
@@ -71,16 +69,9 @@ impl PrintArguments {
         self.plots.write(|| hairspring_page::plots(&document, &extras))
     }
 
-    /// The observations that were saved in a file, if a page or a plot was asked for, which draw
-    /// them.
-    ///
-    /// # Errors
-    /// The file cannot be read again.
-    pub fn saved(&self, file: Option<&Path>) -> Result<Option<Observations>, AnyError> {
-        let is_drawn = self.page.html.is_some() || !self.plots.plot.is_empty();
-        // What a device or a pipe took is gone.
-        let wanted = file.filter(|file| is_drawn && file.is_file());
-        wanted.map(html::observations).transpose()
+    /// Whether a page or a plot was asked for, which draw the observations.
+    pub fn draws(&self) -> bool {
+        self.page.html.is_some() || !self.plots.plot.is_empty()
     }
 
     /// Whether the result is printed for people.

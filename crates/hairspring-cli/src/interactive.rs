@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hairspring_core::observations::{Observations, write_csv};
-use hairspring_page::Interactive;
+use hairspring_page::{Interactive, Solved};
 use hairspring_result::ResultDocument;
 use serde::Deserialize;
 use serde_json::json;
@@ -49,10 +49,11 @@ pub fn interactive(
     name: &str,
 ) -> Result<Interactive, AnyError> {
     let solver = solver()?;
+    let solved = Solved::solve(table, document)?;
     let data = json!({
         "name": name,
         "observations": packed(table)?,
-        "asked": { "without": document.without(), "keep_all": false },
+        "asked": { "without": document.without(), "keep_all": solved.keeps_all() },
         "markup": solver.markup,
     });
     // The plot and the shared functions come before the engine, which a worker gets as text.

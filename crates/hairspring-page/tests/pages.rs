@@ -84,7 +84,21 @@ fn pages_have_the_structure_of_the_golden_files() {
 
 #[test]
 fn documents_of_other_verbs_have_pages() {
-    for name in ["mhz", "period", "blocks", "clock-latency", "pulses", "compare", "certificate"] {
+    const NAMES: [&str; 12] = [
+        "mhz",
+        "period",
+        "blocks",
+        "clock-latency",
+        "pulses",
+        "compare",
+        "certificate",
+        "doctor",
+        "instructions",
+        "experiment",
+        "merge",
+        "clocks",
+    ];
+    for name in NAMES {
         let text = file(&format!("tests/documents/{name}.json"));
         let html = page(&text, &Extras::default()).unwrap();
         is_sound(&html);
@@ -92,6 +106,51 @@ fn documents_of_other_verbs_have_pages() {
         let golden = format!("golden/{name}.txt");
         expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(golden)]
             .assert_eq(&structure(&html));
+    }
+}
+
+#[test]
+fn an_experiment_has_its_seven_steps_and_its_file() {
+    let html = page(&file("tests/documents/experiment.json"), &Extras::default()).unwrap();
+    for text in [
+        "<h1>hairspring experiment: a body</h1>",
+        "Passed: measurement against expectation agrees (a factor of 1.0102, 0.1 sigmas); the \
+         required accuracy was reached.",
+        "<strong>40.409 ns \u{b1}\u{a0}0.083</strong>",
+        "5 %: \u{b1}\u{a0}2.02 ns at 95 % confidence. Reached: \u{b1}\u{a0}0.083 ns, which is",
+        "32.033 to 48.175 ns, which agrees",
+        "<pre tabindex=\"0\"><code>name = &#34;a body&#34;\nneed = &#34;To know.&#34;\n",
+        "<code>cat line.csv &#62; observations.csv\nhairspring fit",
+    ] {
+        assert!(html.contains(text), "{text}\n{html}");
+    }
+}
+
+#[test]
+fn thousands_of_forms_are_lines_of_a_table() {
+    let mut document: serde_json::Value =
+        serde_json::from_str(&file("tests/documents/instructions.json")).unwrap();
+    let forms = document["forms"].as_array().unwrap().clone();
+    let many = (0..4000).map(|at| forms[at % forms.len()].clone());
+    document["forms"] = many.collect();
+    let html = page(&document.to_string(), &Extras::default()).unwrap();
+    is_sound(&html);
+    assert!(html.len() < 4_000_000, "{}", html.len());
+    assert!(html.contains("Integer: 3000 forms"), "{}", &html[..9000]);
+    assert!(html.matches("<h2").count() < 12 && html.contains("in doubt (?)"));
+    assert!(html.contains("(and 499 more of this kind)"));
+}
+
+#[test]
+fn a_document_of_another_version_has_the_general_page() {
+    for command in ["experiment", "instructions", "verify", "doctor", "merge"] {
+        let text = format!(
+            "{{\"schema\": \"hairspring/{command}/9\", \"command\": \"{command}\", \"news_ns\": \
+             {{\"value\": 3, \"low\": 2, \"high\": 4}}}}"
+        );
+        let html = page(&text, &Extras::default()).unwrap();
+        is_sound(&html);
+        assert!(html.contains("3.0 ns \u{b1}\u{a0}1.0"), "{command}: {html}");
     }
 }
 

@@ -20,6 +20,7 @@ pub mod cells;
 pub mod clean;
 pub mod export;
 pub mod format;
+pub mod keys;
 pub mod markdown;
 pub mod node;
 pub mod page;

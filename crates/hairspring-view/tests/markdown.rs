@@ -34,6 +34,8 @@ fn seen(markdown: &str) -> Seen {
             Event::Start(Tag::TableHead | Tag::TableRow) => seen.rows.push(Vec::new()),
             Event::Start(Tag::TableCell) => seen.rows.last_mut().unwrap().push(String::new()),
             Event::Start(Tag::Link { .. } | Tag::Image { .. }) => seen.links += 1,
+            Event::Start(Tag::CodeBlock(_)) => in_code = true,
+            Event::End(TagEnd::CodeBlock) => in_code = false,
             Event::End(TagEnd::Table) => seen.rows.push(Vec::new()),
             Event::InlineHtml(tag) | Event::Html(tag) => {
                 in_code = tag.as_ref() == "<code>" || in_code && tag.as_ref() != "</code>";
@@ -57,7 +59,7 @@ fn cell(seen: &mut Seen, text: &str) {
 }
 
 /// Tags that the pages have of their own.
-const OWN: [&str; 9] = [
+const OWN: [&str; 10] = [
     "<details>",
     "</details>",
     "<br>",
@@ -66,6 +68,7 @@ const OWN: [&str; 9] = [
     "<span>",
     "</span>",
     "<summary>Machine and compiler</summary>",
+    "<summary>The file of the experiment</summary>",
     "<details>\n<summary>",
 ];
 
@@ -161,6 +164,46 @@ fn other_documents_show_every_interval() {
     assert_eq!(cells(2), ["clocks tsc, rate", "2.300000", "2.299900 to 2.300100", "GHz"]);
     assert_eq!(cells(3)[0], "clocks a|b, read cost");
     assert!(text.contains("**Not passed**: no") && text.contains("Findings: 1 warning"), "{text}");
+}
+
+#[test]
+fn documents_of_verbs_match_the_golden_files() {
+    for name in ["experiment", "instructions", "doctor", "certificate"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let document = folder.join(format!("../hairspring-page/tests/documents/{name}.json"));
+        let text = of_json(&std::fs::read_to_string(document).unwrap()).unwrap();
+        check(&text).unwrap();
+        let path = format!("tests/golden/markdown/{name}.markdown");
+        expect_file![folder.join(path)].assert_eq(&text);
+    }
+}
+
+#[test]
+fn the_file_of_an_experiment_ends_no_fence_and_is_cut() {
+    let evil = "```\n</details><script>@all\n````\n".to_owned() + &"# long\n".repeat(9000);
+    let value = r#"{"value": 1, "low": 0, "high": 2, "level": 0.95}"#;
+    let text = format!(
+        r#"{{"schema": "hairspring/experiment/2", "command": "experiment", "text": {},
+            "definition": {{"name": "<script>@all", "need": "| a | [b](c)"}}, "unit": "<b>",
+            "measurement": {{"value": {value}, "budget": [{{"source": "<i>", "share": 1e30}}]}}}}"#,
+        serde_json::to_string(&evil).unwrap()
+    );
+    let found = of_json(&text).unwrap();
+    assert!(found.len() < 12_000 && found.contains("`````toml\n```\n"), "{found}");
+    check(&found).unwrap();
+}
+
+#[test]
+fn thousands_of_forms_fit_into_a_comment() {
+    let form = r#"{"name": "a | b", "set": "s", "latencies": [{"from": "1", "to": "1", "at_most": 5}],
+        "throughput": {"value": 1, "low": 0.9, "high": 1.1, "level": 0.95}, "findings": []}"#;
+    let text = format!(
+        r#"{{"schema": "hairspring/instructions/1", "command": "instructions", "forms": [{}]}}"#,
+        vec![form; 5000].join(",")
+    );
+    let found = of_json(&text).unwrap();
+    let seen = check(&found).unwrap();
+    assert!(found.contains("lines are left out") && seen.rows.len() > 500, "{}", seen.rows.len());
 }
 
 #[test]

@@ -69,6 +69,8 @@ class Engine {
 
 const engine = new Engine();
 let open = null; // The file that is open, with what it holds.
+let keepsAll = false; // Whether its result uses rows off the line.
+let begins = null; // In a report: the question that the page above it answers, as JSON.
 
 // ---- what is said -------------------------------------------------------------------------------
 
@@ -125,7 +127,7 @@ function showSwitches(table) {
   byId("stages").replaceChildren(...stageSwitches(table));
   byId("of-rounds").textContent = `of 0-${table.rounds - 1}`;
   byId("rounds").value = "";
-  byId("keep_all").checked = false;
+  byId("keep_all").checked = keepsAll;
   const rows = table.rows.map((row, at) => {
     const series = table.series.length > 1 ? `${table.series[row.series]}: ` : "";
     return element("option", { value: at }, series + rowLabel(row, table.components));
@@ -180,12 +182,15 @@ function off(question) {
   return words.length ? ` Switched off: ${words.join(", ")}.` : "";
 }
 
+const SWITCH = "Switch something off below: the table is solved again, and its result is shown here.";
+
 async function show(found, question) {
   const remarks = open.contents.remarks.map((remark) => ` ${remark}.`).join("");
   const [title, about, html] = found.fragment;
-  byId("result-title").textContent = title;
-  byId("result-about").textContent = about;
-  byId("result").innerHTML = html; // All texts in it are escaped by the template.
+  const isAbove = begins === JSON.stringify(question);
+  byId("result-title").textContent = isAbove ? "The result is that above" : title;
+  byId("result-about").textContent = isAbove ? SWITCH : about;
+  byId("result").innerHTML = isAbove ? "" : html; // All texts in it are escaped by the template.
   byId("explain").textContent = found.report + found.explain;
   byId("answer").hidden = false;
   say(`${open.name} (${words(open.contents.kind)}) is solved.${off(question)}${remarks}`);
@@ -200,8 +205,10 @@ const words = (kind) => ({
 // ---- the plot of readings -----------------------------------------------------------------------
 
 // Colours that a colour-blind person tells apart; the marks differ in shape, too.
-const USED = "#0072b2";
-const LEFT_OUT = "#b34700";
+const LIGHT = { used: "#0072b2", out: "#b34700", ink: "#1b1f24", grid: "#d0d7de", ground: "#fff" };
+const DARK = { used: "#56b4e9", out: "#e69f00", ink: "#e6edf3", grid: "#3a424c", ground: "#14181d" };
+const darkness = window.matchMedia("(prefers-color-scheme: dark)");
+const FEWEST = 4; // readings in a part that is seen alone
 let drawn = null;
 
 const isTable = () => Boolean(open?.contents?.table);
@@ -218,6 +225,7 @@ async function plot() {
   drawn?.destroy();
   drawn = new uPlot(plotOptions(found), plotData(found), byId("plot"));
   drawn.found = found;
+  sayRange(drawn);
 }
 
 const plotSize = () => ({ width: Math.max(280, byId("plot").clientWidth), height: 320 });
@@ -226,13 +234,36 @@ const plotSize = () => ({ width: Math.max(280, byId("plot").clientWidth), height
 async function refine(u) {
   const { min, max } = u.scales.x;
   const found = u.found;
-  if (!found || found.at.length >= found.all || u.refined === `${min} ${max}`) return;
+  if (!found) return;
+  sayRange(u);
+  if (found.at.length >= found.all || u.refined === `${min} ${max}`) return;
   u.refined = `${min} ${max}`;
   const part = await points(min, max + 1);
   if (u !== drawn) return;
   u.shown = part;
   u.setData(plotData(part), false);
 }
+
+// Which part is seen, for those who do not see the plot.
+function sayRange(u) {
+  const { min, max } = u.scales.x;
+  if (min === null || min === undefined) return;
+  const [first, last] = [Math.max(0, Math.ceil(min)), Math.min(u.found.all - 1, Math.floor(max))];
+  byId("plot-range").textContent = u.found.all > 0 ? `Readings ${first} to ${last} of ${u.found.all}.` : "";
+}
+
+// Shows a part that is `factor` as wide, moved by a share of its width; it stays within the plot.
+function zoom(factor, by) {
+  if (!drawn?.found) return;
+  const { min, max } = drawn.scales.x;
+  const last = Math.max(1, drawn.found.all - 1);
+  const width = Math.min(last, Math.max(FEWEST, (max - min) * factor));
+  const middle = (min + max) / 2 + by * (max - min);
+  const begin = Math.min(last - width, Math.max(0, middle - width / 2));
+  drawn.setScale("x", { min: begin, max: begin + width });
+}
+
+const ZOOMS = { larger: [0.5, 0], smaller: [2, 0], earlier: [1, -0.5], later: [1, 0.5] };
 
 function plotData({ at, ticks, leftOut }) {
   const used = Array.from(ticks, (value, n) => (leftOut[n] ? null : value));
@@ -247,17 +278,21 @@ function plotOptions(found) {
     const why = shown.leftOut[n] ? `, left out by ${shown.stages[shown.leftOut[n] - 1]}` : "";
     return `${value}${why}`;
   };
+  const colours = darkness.matches ? DARK : LIGHT;
   const points = (size, fill, stroke) => ({ show: true, size, fill, stroke, width: 1 });
+  const axis = (label, more) => (
+    { label, stroke: colours.ink, grid: { stroke: colours.grid }, ticks: { stroke: colours.grid }, ...more });
+  const series = (label, stroke, marks) => ({ label, paths: () => null, stroke, points: marks, value: stage });
   return {
     ...plotSize(),
     scales: { x: { time: false } },
     hooks: { setScale: [(u, key) => { if (key === "x") refine(u).catch(sayError); }] },
     cursor: { drag: { x: true, y: true, uni: 30 } },
-    axes: [{ label: "reading, in the order of the file" }, { label: `reading (${found.unit})`, size: 70 }],
+    axes: [axis("reading, in the order of the file", {}), axis(`reading (${found.unit})`, { size: 70 })],
     series: [
       { label: "reading", value: (u, value) => String(value ?? "-") },
-      { label: "used", paths: () => null, stroke: USED, points: points(5, USED, USED), value: stage },
-      { label: "left out", paths: () => null, stroke: LEFT_OUT, points: points(9, "#fff", LEFT_OUT), value: stage },
+      series("used", colours.used, points(5, colours.used, colours.used)),
+      series("left out", colours.out, points(9, colours.ground, colours.out)),
     ],
   };
 }
@@ -306,7 +341,7 @@ function solveSoon() {
 function allOn() {
   document.querySelectorAll("[data-row], [data-stage]").forEach((box) => { box.checked = true; });
   byId("rounds").value = "";
-  byId("keep_all").checked = false;
+  byId("keep_all").checked = keepsAll;
   solve();
 }
 
@@ -316,6 +351,10 @@ function listenToSwitches() {
   byId("all-on").addEventListener("click", allOn);
   byId("plot-row").addEventListener("change", () => plot().catch(sayError));
   byId("plot-all").addEventListener("click", () => plot().catch(sayError));
+  document.querySelectorAll("[data-zoom]").forEach((button) => {
+    button.addEventListener("click", () => zoom(...ZOOMS[button.dataset.zoom]));
+  });
+  darkness.addEventListener("change", () => { if (drawn) plot().catch(sayError); });
   document.querySelectorAll("[data-copy]").forEach((button) => {
     button.addEventListener("click", () => copy(button.dataset.copy));
   });

@@ -22,6 +22,7 @@ async function showReport() {
     open.contents = await engine.ask("open", { bytes, how: { kind: "observations" } });
     showSwitches(open.contents.table);
     switchOff(question);
+    begins = JSON.stringify(asked());
     await solve();
   } catch (error) {
     sayError(error);
@@ -30,6 +31,7 @@ async function showReport() {
 
 // The page begins with what its document left out.
 function switchOff({ without, keep_all }) {
+  keepsAll = keep_all;
   without.forEach((stage) => { const box = byId(`stage-${stage}`); if (box) box.checked = false; });
   byId("keep_all").checked = keep_all;
 }

@@ -3,8 +3,8 @@
 //!
 //! A page makes a [`Bench`], gives it a file and asks. Everything that is asked for is JSON or
 //! text, and an error is a sentence. The module of WebAssembly (`binding`) exposes the same; a page
-//! calls it from a worker. A file is read in pieces where the reader needs them ([`mod@file`]), so that
-//! a large one is never in memory as a whole.
+//! calls it from a worker. A file is read in pieces where the reader needs them ([`mod@file`]), so
+//! that a large one is never in memory as a whole.
 //!
 //! ```
 //! use hairspring_wasm::Bench;

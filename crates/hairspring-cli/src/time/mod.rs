@@ -14,7 +14,7 @@ use arguments::{Choice, LanguageArgument, Show, TimeArguments};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Assessment, Finding, Question, Severity};
-use hairspring_core::observations::write_csv;
+use hairspring_core::observations::{Observations, write_csv};
 use hairspring_measure::Stop;
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_page::Extras;
@@ -70,7 +70,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     }
     arguments.expect.prepare()?;
     let kept = Kept::new(&arguments.shard, &identity())?;
-    let (document, mut reached) = once(arguments, &request, save)?;
+    let (document, mut reached, table) = once(arguments, &request, save)?;
     let mut documents = vec![document];
     for _ in 1..arguments.processes {
         let so_far = kept.as_ref().and_then(|_| between(documents.clone(), arguments.precision));
@@ -104,7 +104,6 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         let rates = arguments.throughput.text(&result);
         Ok(text() + &rates + &arguments.explain.text(&result) + &against)
     };
-    let table = arguments.report.print.saved(arguments.save.as_deref())?;
     let extras = || Extras { table: table.as_ref(), ..Extras::default() };
     arguments.report.print.print_with(|| json::print(&result), text, extras)?;
     baseline.save(&result)?;
@@ -130,12 +129,13 @@ fn of_part(arguments: &TimeArguments) -> Option<(TimeArguments, Vec<usize>)> {
     Some((TimeArguments { vs, ..arguments.clone() }, places))
 }
 
-/// One measurement in a process of its own, and whether it reached the precision.
+/// One measurement in a process of its own, whether it reached the precision, and its observations,
+/// if a page draws them.
 fn once(
     arguments: &TimeArguments,
     request: &Request,
     save: Option<Output>,
-) -> Result<(ResultDocument, bool), AnyError> {
+) -> Result<(ResultDocument, bool, Option<Observations>), AnyError> {
     let begin = Instant::now();
     let is_shown = arguments.report.print.is_text();
     let mut look = |found: &Assessment| {
@@ -159,7 +159,8 @@ fn once(
     };
     let assessment = REMEDIES.assess(&measured.run.table, &question)?;
     let reached = precise(&assessment, request);
-    Ok((document(arguments, request, &measured, assessment, begin), reached))
+    let document = document(arguments, request, &measured, assessment, begin);
+    Ok((document, reached, arguments.report.print.draws().then_some(measured.run.table)))
 }
 
 fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {

@@ -31,6 +31,7 @@ mod fit_other_tools;
 mod installed_files;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod instructions;
+mod interactive;
 mod interrupted;
 mod long;
 mod markdown;

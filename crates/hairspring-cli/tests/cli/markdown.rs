@@ -32,7 +32,7 @@ fn documents_of_every_verb_are_taken() {
     let text = r#"{"schema": "hairspring/mhz/2", "command": "mhz", "environment": {}, "results": [
         {"cpu": 3, "core_hz": {"value": 2.99e9, "low": 2.98e9, "high": 3e9, "level": 0.95}}]}"#;
     let shown = report(text).with("--markdown").succeeds().output;
-    assert!(shown.contains("| `cpu 3`, core | 2.990 | 2.980 to 3.000 | GHz |"), "{shown}");
+    assert!(shown.contains("| `CPU 3`, core clock | 2.990 | 2.980 to 3.000 | GHz |"), "{shown}");
     report("{").with("--markdown").fails("saved.json: is not a JSON document of hairspring");
     report("{\"schema\": \"other/1\"}").with("--markdown").fails("is a document of `other/1`");
 }

@@ -1,6 +1,6 @@
 //! Pages: `--html` of verbs, and `report --html`.
 
-use crate::command::{Hairspring, fit, verbs};
+use crate::command::{Hairspring, fit, time, verbs};
 
 const TABLE: &str = "# rate_hz: 1e9\nbody,ticks\n1,59\n2,99\n4,180\n8,341\n16,660\n\
                      1,60\n2,99\n4,181\n8,340\n16,661\n";
@@ -28,6 +28,14 @@ fn a_page_is_written_beside_the_usual_output() {
     let page = ended.file("page.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Readings of main over time"));
     assert!(!page.contains("<script"));
+}
+
+#[test]
+fn the_page_of_a_measurement_has_its_readings() {
+    let timed = time("x * x").given("int x = 3").option("--budget", "20ms");
+    let page = timed.option("--html", "page.html").succeeds().file("page.html");
+    assert!(page.contains("Readings of x * x over time") && !page.contains("document alone"));
+    assert!(page.len() < 300_000, "{}", page.len());
 }
 
 #[test]

@@ -2,7 +2,13 @@
 
 mod block;
 mod blocks_document;
+mod certificate;
+mod clocks;
+mod experiment;
+mod fleet;
+mod instructions;
 mod interactive;
+mod machine;
 mod other;
 mod result;
 mod stages;

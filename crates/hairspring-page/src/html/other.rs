@@ -2,7 +2,9 @@
 //! histograms and levels as plots, lists as tables. What a document holds is on its page.
 
 use super::block::{Block, Doubt, Fact, Number, Table, name, shown};
-use super::{Sheet, blocks_document, stages};
+use super::{
+    Sheet, blocks_document, certificate, clocks, experiment, fleet, instructions, machine, stages,
+};
 use crate::Extras;
 use crate::svg::{Bar, Bin, Interval, Plot, budget, histogram, intervals};
 use hairspring_core::Estimate;
@@ -12,6 +14,7 @@ use hairspring_result::{Environment, Figure};
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::format::{Digits, digits, is_lopsided, with_interval};
 use hairspring_view::format::{count, fixed, frequency, frequency_unit, significant, time_unit};
+use hairspring_view::keys;
 use hairspring_view::node::Node;
 use hairspring_view::page::Page;
 use hairspring_view::text;
@@ -32,7 +35,21 @@ pub fn document(document: &Node, environment: Option<&Environment>, extras: &Ext
     let command = document.text_of("command").unwrap_or("result");
     let is_blocks = command == "blocks";
     let mut writer = Writer { plots: 0, silent: if is_blocks { OF_BLOCKS } else { &[] } };
-    let mut blocks = writer.part(document, 0, "");
+    let mut blocks = match command {
+        "experiment" => experiment::blocks(document),
+        "doctor" => machine::doctor(document),
+        "merge" => fleet::blocks(document),
+        "instructions" => instructions::blocks(document),
+        "verify" => certificate::blocks(document),
+        _ => Vec::new(),
+    };
+    // A document of another version, whose parts have other names.
+    if blocks.iter().all(Block::is_empty) {
+        blocks = writer.part(document, 0, "");
+    }
+    if command == "clocks" {
+        blocks.insert(0, clocks::overview(document));
+    }
     if is_blocks {
         let at = blocks.iter().take_while(|block| !matches!(block, Block::Group(..))).count();
         blocks.splice(at..at, blocks_document::blocks(document));
@@ -45,7 +62,8 @@ pub fn document(document: &Node, environment: Option<&Environment>, extras: &Ext
     let facts = environment.map(|one| Page::pieces(|page| text::environment(page, one)));
     let facts = Block::facts(&facts.unwrap_or_default());
     blocks.push(Block::Group("Circumstances".into(), vec![facts]));
-    let of = blocks_document::title(document).map(|title| format!(": {title}"));
+    let of = blocks_document::title(document).or_else(|| experiment::title(document));
+    let of = of.map(|title| format!(": {title}"));
     Sheet {
         title: shown(&format!("hairspring {}{}", cut(command, 60), of.unwrap_or_default())),
         about: String::new(),
@@ -143,6 +161,9 @@ impl Writer {
             .map(|(at, one)| {
                 let title = title(at, one);
                 let part = self.part(one, depth + 2, &title);
+                if clocks::is_folded(key, one) {
+                    return Block::Details(title, part);
+                }
                 Block::Group(title, part)
             })
             .collect();
@@ -257,7 +278,8 @@ fn numbers(all: &[(&str, Estimate)]) -> Block {
     Block::Numbers(all.iter().take(MOST_NUMBERS).map(number).collect())
 }
 
-fn findings(of: &Node) -> Block {
+/// The findings of a part of a document.
+pub fn findings(of: &Node) -> Block {
     let doubt = |one: &Node| {
         let severity = match one.text_of("severity") {
             Some("untrusted") => Severity::Untrusted,
@@ -283,9 +305,31 @@ fn facts(all: &[(&str, &Node)], estimates: &[(&str, Estimate)]) -> Block {
             Node::Null => return None,
             other => cell(key, other),
         };
-        (!text.is_empty()).then(|| Fact::new(&label(key), &text))
+        let unknown = missed(all, key);
+        let text = if unknown.is_some() { format!("unknown: {text}") } else { text };
+        let label = unknown.map_or_else(|| label_of(key, value), label);
+        (!text.is_empty()).then(|| Fact::new(&label, &text))
     });
-    Block::Facts(intervals.chain(plain).collect())
+    Block::Facts(together(intervals.chain(plain)))
+}
+
+/// The key of the value that is not known, of a key that gives the reason.
+fn missed<'k>(all: &[(&str, &Node)], key: &'k str) -> Option<&'k str> {
+    let of = key.strip_suffix("_reason")?;
+    let value = all.iter().find(|(name, _)| *name == of).map(|(_, value)| *value);
+    value.is_none_or(|value| *value == Node::Null).then_some(of)
+}
+
+/// One fact of those with the same label, such as a granularity in ticks and in nanoseconds.
+fn together(facts: impl Iterator<Item = Fact>) -> Vec<Fact> {
+    let mut all: Vec<Fact> = Vec::new();
+    for fact in facts {
+        match all.iter_mut().find(|known| known.label == fact.label) {
+            Some(known) => known.text = format!("{}, {}", known.text, fact.text),
+            None => all.push(fact),
+        }
+    }
+    all
 }
 
 /// Whether an object fits into a row of a table.
@@ -308,7 +352,8 @@ fn is_short(one: &Node) -> bool {
     !matches!(one, Node::Map(_) | Node::List(_)) || one.estimate().is_some()
 }
 
-fn table(key: &str, list: &[Node]) -> Block {
+/// A list of objects as a table, with a heading.
+pub fn table(key: &str, list: &[Node]) -> Block {
     let mut keys: Vec<&str> = Vec::new();
     for (name, _) in list.iter().take(MOST_ROWS).flat_map(Node::entries) {
         let is_silent = kind(name) == "budget" || keys.contains(&name.as_str());
@@ -331,14 +376,28 @@ fn table(key: &str, list: &[Node]) -> Block {
             label(key),
             counted(list.len() as u64, "entry", "entries")
         ),
-        heads: keys.iter().map(|key| label(key)).collect(),
+        heads: heads(&keys, list),
         rows: list.iter().take(MOST_ROWS).map(row).collect(),
     };
     Block::Group(label(key), vec![Block::Table(table)])
 }
 
+/// Heads of columns; of those with the same words each has its unit.
+fn heads(keys: &[&str], list: &[Node]) -> Vec<String> {
+    let named = |key: &str| {
+        let known = list.iter().filter_map(|one| one.get(key)).find(|one| **one != Node::Null);
+        known.map_or_else(|| label(key), |value| label_of(key, value))
+    };
+    let head = |key: &&str| {
+        let (own, unit) = (named(key), keys::unit(key));
+        let is_twice = keys.iter().filter(|other| named(other) == own).count() > 1;
+        if is_twice && !unit.is_empty() { format!("{own} ({unit})") } else { own }
+    };
+    keys.iter().map(head).collect()
+}
+
 /// A value as text, in the unit that its key ends in.
-fn cell(key: &str, value: &Node) -> String {
+pub fn cell(key: &str, value: &Node) -> String {
     if let Some(estimate) = value.estimate() {
         return shown(&interval(key, &estimate));
     }
@@ -365,42 +424,12 @@ fn cell(key: &str, value: &Node) -> String {
     }
 }
 
-/// The unit that a key ends in.
-fn unit(key: &str) -> &'static str {
-    const UNITS: &[(&str, &str)] = &[
-        ("_ns", "ns"),
-        ("_hz", "Hz"),
-        ("_ms", "ms"),
-        ("_percent", "%"),
-        ("_ppm", "ppm"),
-        ("_ticks", "ticks"),
-        ("_cycles", "cycles"),
-        ("_bytes", "bytes"),
-        ("_bits", "bits"),
-        ("_s", "s"),
-        ("_per_second", "per second"),
-    ];
-    let whole = match key {
-        "cycles" | "throughput" => "cycles",
-        "seconds" => "s",
-        "ppm" => "ppm",
-        "per_second" => "per second",
-        _ => "",
-    };
-    let ending = UNITS.iter().find(|(end, _)| key.ends_with(end)).map(|(_, unit)| *unit);
-    if whole.is_empty() { ending.unwrap_or_default() } else { whole }
-}
-
-/// Whether a key names a part of a whole.
-fn is_share(key: &str) -> bool {
-    key == "share" || key.ends_with("_share") || key == "coverage" || key == "explained"
-}
-
-fn interval(key: &str, estimate: &Estimate) -> String {
-    if is_share(key) {
+/// A value with its interval, in the unit that its key ends in.
+pub fn interval(key: &str, estimate: &Estimate) -> String {
+    if keys::is_share(key) {
         return format!("{} %", with_interval(&estimate.scaled(100.0)));
     }
-    match unit(key) {
+    match keys::unit(key) {
         // It may be a difference, which is below zero by right.
         "ns" => {
             let (factor, unit) = time_unit(estimate.value.abs().max(estimate.half_width()));
@@ -412,46 +441,50 @@ fn interval(key: &str, estimate: &Estimate) -> String {
 }
 
 /// `2600 ns +- 2200`.
-fn with_unit(estimate: &Estimate, unit: &str) -> String {
-    if is_lopsided(estimate) || unit.is_empty() {
-        return format!("{} {unit}", with_interval(estimate)).trim_end().to_owned();
+pub fn with_unit(estimate: &Estimate, unit: &str) -> String {
+    if unit.is_empty() {
+        return with_interval(estimate);
+    }
+    if is_lopsided(estimate) {
+        return with_interval(estimate).replacen(", from", &format!(" {unit}, from"), 1);
     }
     let Digits { value, half } = digits(estimate);
     format!("{value} {unit} +- {half}")
 }
 
 fn plain(key: &str, number: f64) -> String {
-    if is_share(key) {
+    if keys::is_share(key) {
         return format!("{} %", significant(100.0 * number, 4));
     }
-    let (factor, unit) = match unit(key) {
+    let (factor, unit) = match keys::unit(key) {
         "ns" => time_unit(number),
         "Hz" => frequency_unit(number),
         unit => (1.0, unit),
     };
     let is_whole = number.fract() == 0.0 && number.abs() < 1e12 && factor == 1.0;
-    let text = if is_whole { fixed(number, 0) } else { significant(number * factor, 6) };
+    // A rate is known to many digits, and a difference of two values to few.
+    let places = match unit {
+        "%" | "ppm" => 3,
+        _ if unit.ends_with("Hz") => 9,
+        _ => 5,
+    };
+    let text = if is_whole { fixed(number, 0) } else { significant(number * factor, places) };
     format!("{text} {unit}").trim_end().to_owned()
 }
 
 /// A key as words, without the unit that its numbers have.
-fn label(key: &str) -> String {
-    let own = match key {
-        "core_hz" => "core clock",
-        "any_run_core_hz" => "core clock of any run",
-        "tick_hz" => "ticks of the clock",
-        "rate_hz" => "rate",
-        "ppm" => "difference",
-        "sd_ns" | "sd_ticks" | "sd_percent" => "standard deviation",
-        _ => "",
-    };
-    let words = match unit(key) {
-        _ if !own.is_empty() => own,
-        "" => key,
-        "per second" => key,
-        _ => key.rsplit_once('_').map_or(key, |(words, _)| words),
-    };
-    name(&cut(&words.replace('_', " "), 60)).replace("Cpu", "CPU")
+pub fn label(key: &str) -> String {
+    name(&cut(&keys::words(key), 60)).replace("Cpu", "CPU")
+}
+
+/// The same for a value: only numbers have a unit.
+fn label_of(key: &str, value: &Node) -> String {
+    match value {
+        Node::Flag(_) | Node::Text(_) => {
+            name(&cut(&key.replace('_', " "), 60)).replace("Cpu", "CPU")
+        }
+        _ => label(key),
+    }
 }
 
 fn bars(entries: &[Node], key: &str) -> Vec<Bar> {

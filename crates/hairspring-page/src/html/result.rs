@@ -60,8 +60,7 @@ fn solved<'e>(
     extras: &Extras<'e>,
 ) -> Result<Option<Solved<'e>>, String> {
     let Some(table) = extras.table else { return Ok(None) };
-    let without = document.without().into_iter().map(str::to_owned).collect();
-    let solved = Solved::solve(table, document.level(), without)?;
+    let solved = Solved::solve(table, document)?;
     let has_one = document.results.iter().any(|series| solved.has(&series.name));
     if has_one || document.results.is_empty() {
         return Ok(Some(solved));
@@ -288,7 +287,9 @@ fn plots(at: usize, series: &Series, solved: Option<&Solved>) -> Vec<Plot> {
         all.extend(budget(&file(&kind), &title, &bars(entries)));
     }
     let drawn = solved.filter(|_| at < MOST_DRAWN);
-    all.extend(drawn.and_then(|table| table.readings(&file("readings"), &series.name)));
+    let title = heading(series);
+    let readings = |table: &Solved| table.readings(&file("readings"), &series.name, &title);
+    all.extend(drawn.and_then(readings));
     all.extend(drawn.filter(|_| at == 0).and_then(Solved::core_clock));
     all
 }

@@ -5,11 +5,14 @@ use crate::svg::{Plot, Spot, core_clock, readings};
 use hairspring_core::estimate::Options;
 use hairspring_core::observations::Observations;
 use hairspring_core::pipeline::{Weighed, weighed};
+use hairspring_result::ResultDocument;
 use hairspring_view::text::axis_unit;
 use std::collections::BTreeMap;
 
 /// Moves of the core clock that are not drawn, in percent.
 const LEAST_STEP: f64 = 1e-3;
+/// The stage that leaves rows off the line out.
+const ROWS: &str = "rows";
 
 /// A table with the weights of its readings.
 #[derive(Debug, Clone)]
@@ -18,22 +21,47 @@ pub struct Table<'t> {
     weighed: Vec<Weighed>,
     /// The mean of the used readings of each row.
     means: Vec<f64>,
+    keeps_all: bool,
 }
 
 impl<'t> Table<'t> {
-    /// Solves a table at a confidence level, without some stages.
+    /// Solves the table of a document as the document was solved: at its confidence level, without
+    /// the stages that it left out, and with the rows off the line if it used them.
     ///
     /// # Errors
     /// The table cannot be solved.
     pub fn solve(
         observations: &'t Observations,
-        level: f64,
-        without: Vec<String>,
+        document: &ResultDocument,
     ) -> Result<Table<'t>, String> {
-        let options = Options { level, without, ..Options::default() };
-        let weighed = weighed(observations, &options).map_err(|error| error.to_string())?;
+        let without = document.without().into_iter().map(str::to_owned).collect();
+        let usual = Options { level: document.level(), without, ..Options::default() };
+        let first = Table::with(observations, &usual)?;
+        let leaves_rows_out = document.results.iter().any(|series| series.fit.left_out > 0);
+        if leaves_rows_out || !first.weighed.iter().any(|one| one.left_out_by == Some(ROWS)) {
+            return Ok(first);
+        }
+        let all = Options { leave_rows_out: false, ..usual };
+        let kept = Table { keeps_all: true, ..Table::with(observations, &all)? };
+        let used: usize = document.results.iter().map(|series| series.fit.readings_used).sum();
+        let off = |table: &Table| table.used().abs_diff(used);
+        Ok(if off(&kept) < off(&first) { kept } else { first })
+    }
+
+    fn with(observations: &'t Observations, options: &Options) -> Result<Table<'t>, String> {
+        let weighed = weighed(observations, options).map_err(|error| error.to_string())?;
         let means = means(observations, &weighed);
-        Ok(Table { observations, weighed, means })
+        Ok(Table { observations, weighed, means, keeps_all: false })
+    }
+
+    /// Whether the document used rows off the line, which are left out otherwise.
+    pub fn keeps_all(&self) -> bool {
+        self.keeps_all
+    }
+
+    /// Readings that are used.
+    fn used(&self) -> usize {
+        self.weighed.iter().filter(|one| one.left_out_by.is_none()).count()
     }
 
     /// Whether it has a series.
@@ -46,8 +74,8 @@ impl<'t> Table<'t> {
         self.observations.series_names()
     }
 
-    /// The readings of a series over time; `None` if it has none.
-    pub fn readings(&self, name: &str, series: &str) -> Option<Plot> {
+    /// The readings of a series over time, under its title; `None` if it has none.
+    pub fn readings(&self, name: &str, series: &str, title: &str) -> Option<Plot> {
         let id = self.observations.find_series(series)?;
         let of_series = |one: &&Weighed| {
             let reading = &self.observations.readings()[one.reading];
@@ -60,7 +88,7 @@ impl<'t> Table<'t> {
         let (factor, unit) = axis_unit(largest.fold(0.0, f64::max), per_unit.is_some());
         let scaled: Vec<Spot> =
             spots.iter().map(|spot| Spot { beside: spot.beside * factor, ..*spot }).collect();
-        readings(name, series, &scaled, unit)
+        readings(name, title, &scaled, unit)
     }
 
     fn spot(&self, one: &Weighed) -> Spot {

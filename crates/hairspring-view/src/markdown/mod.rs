@@ -10,11 +10,13 @@
 //!
 //! let text = of_json(r#"{"schema": "hairspring/mhz/2", "command": "mhz", "results": [
 //!     {"cpu": 1, "core_hz": {"value": 2.99e9, "low": 2.98e9, "high": 3e9, "level": 0.95}}]}"#);
-//! assert!(text.unwrap().contains("| `cpu 1`, core | 2.990 | 2.980 to 3.000 | GHz |"));
+//! assert!(text.unwrap().contains("| `CPU 1`, core clock | 2.990 | 2.980 to 3.000 | GHz |"));
 //! ```
 
 mod compare;
 mod escape;
+mod experiment;
+mod instructions;
 mod other;
 mod parts;
 mod quantity;
@@ -111,5 +113,11 @@ fn of_kind(document: &Node, schema: &str, text: &str) -> Parts {
         environment: Environment,
     }
     let found: Option<Circumstances> = serde_json::from_str(text).ok();
-    other::parts(document, found.map(|found| found.environment).as_ref())
+    let environment = found.map(|found| found.environment);
+    let own = match document.text_of("command") {
+        Some("experiment") => experiment::parts(document, environment.as_ref()),
+        Some("instructions") => instructions::parts(document, environment.as_ref()),
+        _ => None,
+    };
+    own.unwrap_or_else(|| other::parts(document, environment.as_ref()))
 }

@@ -8,6 +8,7 @@ use super::parts::{Findings, circumstances};
 use super::quantity::Quantity;
 use super::table::{Side, Table};
 use crate::format::significant;
+use crate::keys;
 use crate::node::Node;
 use hairspring_result::{Environment, Finding};
 
@@ -235,29 +236,10 @@ fn plain(place: &str) -> String {
 }
 
 fn words(key: &str) -> String {
-    prose(&key.replace('_', " "))
+    prose(&key.replace('_', " ").replace("cpu", "CPU"))
 }
 
 /// The words of a key, and its unit.
 fn with_unit(key: &str) -> (String, &'static str) {
-    const UNITS: [(&str, &str); 9] = [
-        ("ns", "ns"),
-        ("us", "us"),
-        ("ms", "ms"),
-        ("hz", "Hz"),
-        ("ticks", "ticks"),
-        ("percent", "%"),
-        ("ppm", "ppm"),
-        ("cycles", "cycles"),
-        ("samples", "samples"),
-    ];
-    for (ending, unit) in UNITS {
-        if key == ending {
-            return (words(key), unit);
-        }
-        if let Some(rest) = key.strip_suffix(ending).and_then(|rest| rest.strip_suffix('_')) {
-            return (words(rest), unit);
-        }
-    }
-    (words(key), "")
+    (prose(&keys::words(key)), keys::unit(key))
 }

@@ -134,6 +134,7 @@ pub fn circumstances(environment: &Environment, further: &[(&str, String)]) -> S
     folded("Machine and compiler", &list)
 }
 
-fn folded(summary: &str, inside: &str) -> String {
+/// A part that is closed at first.
+pub fn folded(summary: &str, inside: &str) -> String {
     format!("\n<details>\n<summary>{summary}</summary>\n\n{inside}\n</details>\n")
 }
