@@ -33,24 +33,30 @@ pub fn scaled(readings: &[Reading]) -> (Scale, Vec<Option<Scaled>>) {
     let usable = |one: &Reading| one.value.is_finite() && one.value.abs() <= LARGEST;
     let used = || readings.iter().filter(|one| usable(one));
     let is_log = used().next().is_some() && used().all(|one| one.value >= 1.0 / LARGEST);
-    let one = |reading: &Reading| {
-        let half = half(reading)?;
+    let mut last = (f64::NAN, f64::NAN);
+    let mut factor = |reading: &Reading| {
+        if last.0 != reading.level {
+            last = (reading.level, reading.factor());
+        }
+        last.1
+    };
+    let mut one = |reading: &Reading| {
+        let (half, factor) = (half(reading)?, factor(reading));
         if !usable(reading) {
             None
         } else if is_log {
-            log(reading, half)
+            log(reading.value, half, factor)
         } else {
-            (half <= LARGEST).then_some(Scaled { x: reading.value, sd: half / reading.factor() })
+            (half <= LARGEST).then_some(Scaled { x: reading.value, sd: half / factor })
         }
     };
     let scale = if is_log { Scale::Log } else { Scale::Linear };
-    (scale, readings.iter().map(one).collect())
+    (scale, readings.iter().map(&mut one).collect())
 }
 
-fn log(reading: &Reading, half: f64) -> Option<Scaled> {
-    let share = half / reading.value;
-    let sd = share / reading.factor();
-    (share <= WIDEST_SHARE).then(|| Scaled { x: ln(reading.value), sd })
+fn log(value: f64, half: f64, factor: f64) -> Option<Scaled> {
+    let share = half / value;
+    (share <= WIDEST_SHARE).then(|| Scaled { x: ln(value), sd: share / factor })
 }
 
 /// The half-width; `None` where it is endless. No interval has none.
