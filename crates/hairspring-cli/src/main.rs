@@ -41,7 +41,8 @@ macro_rules! verbs {
 verbs! {
     "Measure code": time, run, new, #[cfg(feature = "blocks")] blocks,
         #[cfg(feature = "instructions")] instructions;
-    "Compare and keep": ab, compare, merge, report, experiment;
+    "Compare and keep": ab, compare, #[cfg(feature = "history")] history, merge, report,
+        experiment;
     "This machine": doctor, verify, clocks, mhz, switch, period;
     "Files and chips": fit, #[cfg(feature = "capture")] capture;
     "This command": completions, man;
@@ -53,6 +54,8 @@ const ABSENT: &[&str] = &[
     "blocks",
     #[cfg(not(feature = "capture"))]
     "capture",
+    #[cfg(not(feature = "history"))]
+    "history",
     #[cfg(not(feature = "instructions"))]
     "instructions",
 ];

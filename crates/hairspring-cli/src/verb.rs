@@ -81,7 +81,9 @@ impl Verb {
 }
 
 fn run<A: Runs>(matches: &ArgMatches) -> Result<Outcome, AnyError> {
-    html::check(matches)?;
-    plot::check(matches)?;
+    // The files of a verb below this one are its own.
+    let innermost = matches.subcommand().map_or(matches, |(_, below)| below);
+    html::check(innermost)?;
+    plot::check(innermost)?;
     A::from_arg_matches(matches)?.run()
 }

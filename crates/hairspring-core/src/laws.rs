@@ -72,6 +72,16 @@ pub fn chi2_within(probability: f64, dof: f64) -> f64 {
     2.0 * root(from, |x| probability - Gamma::inc_gamma(x, half), density)
 }
 
+/// Derivative of the logarithm of the gamma function.
+pub fn digamma(x: f64) -> f64 {
+    x.digamma()
+}
+
+/// Its second derivative.
+pub fn trigamma(x: f64) -> f64 {
+    x.trigamma()
+}
+
 /// The regularised incomplete beta function.
 fn beta(x: f64, p: f64, q: f64) -> f64 {
     Beta::inc_beta(x, p, q, Beta::ln_beta(p, q))

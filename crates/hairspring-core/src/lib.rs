@@ -42,7 +42,7 @@ pub mod finding;
 mod grid;
 pub mod hash;
 pub mod judge;
-mod laws;
+pub mod laws;
 pub mod limit;
 pub mod load;
 pub mod machine;

@@ -17,6 +17,11 @@ pub fn log2(x: f64) -> f64 {
     libm::log2(x)
 }
 
+/// One less the error function.
+pub fn erfc(x: f64) -> f64 {
+    libm::erfc(x)
+}
+
 /// Logarithm to base 10.
 pub fn log10(x: f64) -> f64 {
     libm::log10(x)
@@ -25,6 +30,11 @@ pub fn log10(x: f64) -> f64 {
 /// e to the power of `x`.
 pub fn exp(x: f64) -> f64 {
     libm::exp(x)
+}
+
+/// e to the power of `x`, less 1.
+pub fn exp_m1(x: f64) -> f64 {
+    libm::expm1(x)
 }
 
 /// 2 to the power of `x`.

@@ -81,12 +81,24 @@ pub fn residual_plot(rows: &[Row], across: f64, up: f64) -> Option<Plot> {
 impl Plot {
     /// Draws the plot as `lines` of `columns` characters.
     pub fn draw(&self, columns: usize, lines: usize, ascii: bool) -> Vec<String> {
+        self.draw_with(&[], columns, lines, ascii)
+    }
+
+    /// The same with further lines.
+    pub fn draw_with(
+        &self,
+        further: &[[(f64, f64); 2]],
+        columns: usize,
+        lines: usize,
+        ascii: bool,
+    ) -> Vec<String> {
         let mut canvas = Canvas::new(columns, lines, ascii);
-        let [(x0, y0), (x1, y1)] = self.line;
-        let steps = 8 * columns;
-        for step in 0..=steps {
-            let t = step as f64 / steps as f64;
-            canvas.dot(share(x0 + t * (x1 - x0), self.x), share(y0 + t * (y1 - y0), self.y));
+        for [(x0, y0), (x1, y1)] in std::iter::once(&self.line).chain(further) {
+            let steps = 8 * columns;
+            for step in 0..=steps {
+                let t = step as f64 / steps as f64;
+                canvas.dot(share(x0 + t * (x1 - x0), self.x), share(y0 + t * (y1 - y0), self.y));
+            }
         }
         for (used, mark) in [(true, 'o'), (false, 'x')] {
             for point in self.points.iter().filter(|point| point.used == used) {
