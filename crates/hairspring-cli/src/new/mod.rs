@@ -90,14 +90,18 @@ fn recipe(folder: &Path, kind: Option<Kind>) -> Result<&'static Recipe, AnyError
     match marked[..] {
         [one] => Ok(one),
         [] => {
-            let all: Vec<&str> = RECIPES.iter().flat_map(|recipe| recipe.markers).copied().collect();
+            let all: Vec<&str> =
+                RECIPES.iter().flat_map(|recipe| recipe.markers).copied().collect();
             let what = format!("{} has none of {}", folder.display(), all.join(", "));
             Err(Misuse(format!("{what}: give the folder of a project")).into())
         }
         _ => {
             let words: Vec<String> = marked.iter().map(|recipe| recipe.kind.word()).collect();
-            Err(Misuse(format!("this is a project of {}: choose one with --kind", words.join(" and ")))
-                .into())
+            Err(Misuse(format!(
+                "this is a project of {}: choose one with --kind",
+                words.join(" and ")
+            ))
+            .into())
         }
     }
 }
@@ -116,10 +120,10 @@ fn checked_source(source: &Path) -> Result<PathBuf, AnyError> {
 /// The manifest, and the lines for its end.
 fn lines(folder: &Path, addition: &Addition, place: &Place) -> Result<(PathBuf, String), AnyError> {
     let path = folder.join(addition.file);
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| format!("{}: {error}", path.display()))?;
-    let lines = (addition.lines)(&text, place)
-        .map_err(|reason| format!("{}: {reason}", path.display()))?;
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let lines =
+        (addition.lines)(&text, place).map_err(|reason| format!("{}: {reason}", path.display()))?;
     let is_there = text.contains(lines.trim());
     let gap = if text.is_empty() || text.ends_with('\n') { "\n" } else { "\n\n" };
     let lines = if is_there { String::new() } else { format!("{gap}{lines}") };

@@ -1,6 +1,9 @@
 //! The command line of `run`.
 
-use crate::arguments::{ComplexityArguments, ExplainArguments, PrintArguments, SeatingArguments, StatedClockArguments, ThroughputArguments};
+use crate::arguments::{
+    ComplexityArguments, ExplainArguments, PrintArguments, SeatingArguments, StatedClockArguments,
+    ThroughputArguments,
+};
 use crate::baseline::BaselineArguments;
 use crate::shard::ShardArguments;
 use clap::Args;

@@ -181,12 +181,13 @@ fn measure(
     arguments.throughput.add(&mut all);
     let (ended, against) = baseline.judge(&mut all)?;
     kept.map_or(Ok(()), |kept| kept.write(&json::print(&all)))?;
-    let text =
-        || Ok(text::table(&all, &output::style())
+    let text = || {
+        Ok(text::table(&all, &output::style())
             + &arguments.throughput.text(&all)
             + &arguments.complexity.text(&all)
             + &arguments.explain.text(&all)
-            + &against);
+            + &against)
+    };
     arguments.print.print(|| json::print(&all), text)?;
     baseline.save(&all)?;
     Ok(match (ran.failed, ended.or(expected), missed) {

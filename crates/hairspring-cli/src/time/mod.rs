@@ -297,7 +297,9 @@ fn environment(request: &Request, measured: &MeasuredCode) -> Environment {
         .map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {
         clock: Some(
-            clock.with_rate(&measured.ended.rate).with_reading(ready.quantum, ready.read_cost),
+            clock
+                .with_rate(&measured.ended_process.rate)
+                .with_reading(ready.quantum, ready.read_cost),
         ),
         compiler: Some(measured.compiler.version.clone()),
         compiler_flags: Some(request.flags.clone()),

@@ -80,18 +80,25 @@ fn text(entries: &[Entry], _: &Environment) -> String {
 }
 
 /// A gauge of all benchmarks that have it. All its lines stand together, as the format demands.
-fn family(entries: &[Entry], quantity: &Quantity, (end, about, pick): &(&str, &str, Pick)) -> String {
+fn family(
+    entries: &[Entry],
+    quantity: &Quantity,
+    (end, about, pick): &(&str, &str, Pick),
+) -> String {
     let Quantity { name, unit, help, estimate } = quantity;
     let metric = format!("hairspring_{name}{end}_{unit}");
     let mut lines = String::new();
     for entry in entries {
         let Some(estimate) = estimate(entry) else { continue };
-        let _ = writeln!(lines, "{metric}{{{}}} {}", labels(entry, &estimate), number(pick(&estimate)));
+        let _ =
+            writeln!(lines, "{metric}{{{}}} {}", labels(entry, &estimate), number(pick(&estimate)));
     }
     if lines.is_empty() {
         return lines;
     }
-    format!("# TYPE {metric} gauge\n# UNIT {metric} {unit}\n# HELP {metric} {help}{about}.\n{lines}")
+    format!(
+        "# TYPE {metric} gauge\n# UNIT {metric} {unit}\n# HELP {metric} {help}{about}.\n{lines}"
+    )
 }
 
 fn labels(entry: &Entry, estimate: &Estimate) -> String {
@@ -136,9 +143,11 @@ mod tests {
 
     /// The labels of the first gauge that has lines, as a reader of the format takes them.
     pub fn labels(text: &str) -> Vec<String> {
-        let Some((last, lines)) = text.lines().collect::<Vec<_>>().split_last().map(|(last, lines)| {
-            (last.to_string(), lines.iter().map(ToString::to_string).collect::<Vec<_>>())
-        }) else {
+        let Some((last, lines)) =
+            text.lines().collect::<Vec<_>>().split_last().map(|(last, lines)| {
+                (last.to_string(), lines.iter().map(ToString::to_string).collect::<Vec<_>>())
+            })
+        else {
             panic!("an empty text")
         };
         assert_eq!(last, "# EOF");
