@@ -38,7 +38,8 @@ INCLUDE = re.compile(r"\{\{#include ([^}:]+)(?::[^}]*)?\}\}")
 # file). All others need a line that says where and when the output was made.
 SAME_EVERYWHERE = re.compile(
     r"hairspring (?:fit|capture|compare|merge|report)\b|hairspring (?:\w+ )?--(?:help|version)\b"
-    r"|hairspring experiment .* --check\b|hairspring run \./parser |cat |grep |printf |head |python3 examples/"
+    r"|hairspring experiment .* --check\b|hairspring run \./parser |cat |grep |printf |head "
+    r"|python3 examples/"
 )
 
 

@@ -38,9 +38,9 @@ start_box() { # NAME
   mkdir -p "$BOXES/$name"
   # Another process may take a port between the choice and the start.
   for try in 1 2 3 4 5; do
-    port="$(free_port)" && box_config "$name" "$port" && listen "$name" || continue
-    name_box "$name" "$port"
-    return 0
+    port="$(free_port)"
+    box_config "$name" "$port"
+    if listen "$name"; then name_box "$name" "$port" && return 0; fi
   done
   echo "sshd does not start ($try tries): $(tail -n 3 "$BOXES/$name/log")" && return 1
 }

@@ -2,7 +2,7 @@
 # Several boxes (examples/fleet): GNU parallel and ReFrame measure on two sshd on loopback, each
 # with a name of its own where this runs as root, and ReFrame on this machine, too; what they leave
 # is merged. Boxes that do not answer, programs that fail, and references that are missed are told.
-# HAIRSPRING=PATH uses a command that is already built. It takes 2 to 8 minutes behind the build.
+# HAIRSPRING=PATH uses a command that is already built. It takes 4 minutes behind the build.
 # Tier: release
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -62,8 +62,8 @@ of_merged() { # FOLDER EXPRESSION
 is() { # EXPECTED COMMAND...
   local expected="$1" found
   shift
-  found="$("$@")" && [ "$found" = "$expected" ] ||
-    { echo "$*: expected $expected, found $found" && return 1; }
+  if found="$("$@")" && [ "$found" = "$expected" ]; then return 0; fi
+  echo "$*: expected $expected, found $found" && return 1
 }
 
 SERIES='sorted({r["name"] for f in d["families"] for r in f["results"]})'
@@ -226,6 +226,16 @@ references() {
     missed "no reference value found" "require_reference = True" "references = {'0-0': {}}"
 }
 
+# A verb that leaves no document of its own accord.
+other_verbs() {
+  cp spec/vectors/line.csv "$CHECKS/programs"
+  write_check fit.py "sourcesdir = 'programs'" "arguments = ['fit', 'line.csv']"
+  reframe here fit.py || return
+  is "[3, 'ns']" of_report '[len(v["Check"]), *{found[4] for found in v["Check"].values()}]' &&
+    is "['_low', '', '_high']" of_report \
+      '[n[n.find("_"):] if "_" in n else "" for n in sorted(v["Check"], key=lambda n: v["Check"][n])]'
+}
+
 failures() {
   missed "0 documents instead of one" "arguments = ['time', 'nonsense']" &&
     missed "which has no series of times" "arguments = ['doctor']" &&
@@ -235,5 +245,6 @@ failures() {
 step "ReFrame: on this machine" on_this_machine
 step "ReFrame: on boxes, over ssh" on_boxes
 step "ReFrame: references by family and partition" references
+step "ReFrame: other verbs" other_verbs
 step "ReFrame: what fails is told" failures
 exit "$status"
