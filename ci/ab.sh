@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs `hairspring ab` in a job of GitHub Actions: installs the command, fetches the base, writes the
-# verdicts into the summary and into a comment on the pull request. action.yml says what the
+# Runs `hairspring ab` in a job of GitHub Actions: installs the command, fetches the base, writes
+# the verdicts into the summary and into a comment on the pull request. action.yml says what the
 # variables hold. Ends with the status of `hairspring ab`.
 set -euo pipefail
 
@@ -44,8 +44,8 @@ find_base() {
   [[ $base != -* ]] || fail "the base '$base' looks like an option" 2
   git rev-parse --quiet --verify "$base^{commit}" >/dev/null ||
     git fetch --quiet --depth=1 origin "$base" ||
-    fail "there is no commit '$base' here, and origin does not give it: check out with fetch-depth 2 \
-or more"
+    fail "there is no commit '$base' here, and origin does not give it: check out with fetch-depth \
+2 or more"
   # A branch of origin that was just fetched has no name here.
   git rev-parse --quiet --verify "$base^{commit}" >/dev/null || base="$(git rev-parse FETCH_HEAD)"
 }

@@ -48,8 +48,8 @@ pub struct SavedReportArguments {
     /// lines with their intervals, and which orders the times do not exclude
     #[arg(long, conflicts_with_all = ["format", "markdown"])]
     pub complexity: bool,
-    /// Print work in a second, from the work of one execution: an amount and a unit, such as '64 B'.
-    /// Arguments of benchmarks count by their names: 'size B', '2*n^3 FLOP'
+    /// Print work in a second, from the work of one execution: an amount and a unit, such as
+    /// '64 B'. Arguments of benchmarks count by their names: 'size B', '2*n^3 FLOP'
     #[arg(long, value_name = "WORK", value_parser = Work::parse,
         conflicts_with_all = ["format", "markdown"])]
     pub throughput: Option<Work>,

@@ -78,7 +78,8 @@ impl Model {
 ///     )
 /// };
 /// let all = [16, 64, 256, 1024, 4096].map(series).join(",");
-/// let text = format!(r#"{{"schema": "hairspring/result/2", "command": "run", "results": [{all}]}}"#);
+/// let head = r#""schema": "hairspring/result/2", "command": "run""#;
+/// let text = format!(r#"{{{head}, "results": [{all}]}}"#);
 /// let curves = complexity::of(&read(&text).unwrap());
 /// assert_eq!((curves[0].argument.as_str(), curves[0].models[0].order.as_str()), ("size", "O(n)"));
 /// ```
@@ -157,8 +158,9 @@ mod tests {
 
     fn document(names_and_times: &[(String, f64)]) -> ResultDocument {
         let series = |(name, time): &(String, f64)| {
+            let (low, high) = (time - 0.01 * time.abs(), time + 0.01 * time.abs());
             let body = serde_json::json!({"time_ns":
-                {"value": time, "low": time - 0.01 * time.abs(), "high": time + 0.01 * time.abs(), "level": 0.95}});
+                {"value": time, "low": low, "high": high, "level": 0.95}});
             serde_json::json!({"name": name, "components": {"body": body}})
         };
         let all: Vec<_> = names_and_times.iter().map(series).collect();

@@ -70,20 +70,8 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     }
     arguments.expect.prepare()?;
     let kept = Kept::new(&arguments.shard, &identity())?;
-    let (document, mut reached, table) = once(arguments, &request, save)?;
-    let mut documents = vec![document];
-    for _ in 1..arguments.processes {
-        let so_far = kept.as_ref().and_then(|_| between(documents.clone(), arguments.precision));
-        if let Some((kept, all)) = kept.as_ref().zip(so_far) {
-            kept.write_so_far(&json::print(&all));
-        }
-        documents.push(once(arguments, &request, None)?.0);
-    }
-    let mut result = between(documents, arguments.precision).ok_or("no process gave an answer")?;
-    if arguments.processes > 1 {
-        REMEDIES.apply(about_means(&mut result));
-        reached = !misses_precision(&result);
-    }
+    let Measured { mut result, reached, table } =
+        processes(arguments, &request, save, kept.as_ref())?;
     remedies::suit(&mut result);
     let result = arguments.stated.state(result);
     let (mut result, expected) = arguments.expect.judge(result)?;
@@ -93,17 +81,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     arguments.throughput.add(&mut result);
     let (ended, against) = baseline.judge(&mut result)?;
     kept.map_or(Ok(()), |kept| kept.write(&json::print(&result)))?;
-    let text = || {
-        if arguments.processes > 1 {
-            text::table(&result, &output::style())
-        } else {
-            text::report(&result, &output::style())
-        }
-    };
-    let text = || {
-        let rates = arguments.throughput.text(&result);
-        Ok(text() + &rates + &arguments.explain.text(&result) + &against)
-    };
+    let text = || Ok(shown(arguments, &result) + &against);
     let extras = || Extras { table: table.as_ref(), ..Extras::default() };
     arguments.report.print.print_with(|| json::print(&result), text, extras)?;
     baseline.save(&result)?;
@@ -127,6 +105,50 @@ fn of_part(arguments: &TimeArguments) -> Option<(TimeArguments, Vec<usize>)> {
     let (vs, places): (_, Vec<usize>) = own.into_iter().unzip();
     let places = std::iter::once(0).chain(places).collect();
     Some((TimeArguments { vs, ..arguments.clone() }, places))
+}
+
+/// The result as text, with what was asked for beside it.
+fn shown(arguments: &TimeArguments, result: &ResultDocument) -> String {
+    let style = output::style();
+    let table = if arguments.processes > 1 {
+        text::table(result, &style)
+    } else {
+        text::report(result, &style)
+    };
+    table + &arguments.throughput.text(result) + &arguments.explain.text(result)
+}
+
+/// What the processes gave together.
+struct Measured {
+    result: ResultDocument,
+    /// Whether the precision was reached.
+    reached: bool,
+    /// The observations of the first process, if a page draws them.
+    table: Option<Observations>,
+}
+
+/// Measures in as many processes as asked for. `kept` gets the result after each of them.
+fn processes(
+    arguments: &TimeArguments,
+    request: &Request,
+    save: Option<Output>,
+    kept: Option<&Kept>,
+) -> Result<Measured, AnyError> {
+    let (document, mut reached, table) = once(arguments, request, save)?;
+    let mut documents = vec![document];
+    for _ in 1..arguments.processes {
+        let so_far = kept.and_then(|_| between(documents.clone(), arguments.precision));
+        if let Some((kept, all)) = kept.zip(so_far) {
+            kept.write_so_far(&json::print(&all));
+        }
+        documents.push(once(arguments, request, None)?.0);
+    }
+    let mut result = between(documents, arguments.precision).ok_or("no process gave an answer")?;
+    if arguments.processes > 1 {
+        REMEDIES.apply(about_means(&mut result));
+        reached = !misses_precision(&result);
+    }
+    Ok(Measured { result, reached, table })
 }
 
 /// One measurement in a process of its own, whether it reached the precision, and its observations,

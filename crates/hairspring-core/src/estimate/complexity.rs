@@ -2,8 +2,8 @@
 //! the times exclude.
 //!
 //! A model is `time = intercept + slope * f(n)`, with neither below zero. Its errors are shares of
-//! the time, because what a model leaves out (caches, branches, the allocator) is a share of it: the
-//! line is fitted by least squares of the relative residuals. The variance of these residuals
+//! the time, because what a model leaves out (caches, branches, the allocator) is a share of it:
+//! the line is fitted by least squares of the relative residuals. The variance of these residuals
 //! estimates the error of the model and of the measurement together, and is never taken below that
 //! of the measured intervals. A model is excluded where this variance exceeds the one of the best
 //! model by more than Fisher's ratio allows at the level: with few arguments, few orders are.
