@@ -119,6 +119,7 @@ fn an_experiment_has_its_seven_steps_and_its_file() {
         "<strong>40.409 ns \u{b1}\u{a0}0.083</strong>",
         "5 %: \u{b1}\u{a0}2.02 ns at 95 % confidence. Reached: \u{b1}\u{a0}0.083 ns, which is",
         "32.033 to 48.175 ns, which agrees",
+        "<td class=\"number\">0 ns</td><td class=\"number\">0 %</td><td class=\"words\">not known:",
         "<pre tabindex=\"0\"><code>name = &#34;a body&#34;\nneed = &#34;To know.&#34;\n",
         "<code>cat line.csv &#62; observations.csv\nhairspring fit",
     ] {
