@@ -119,6 +119,7 @@ fn an_experiment_has_its_seven_steps_and_its_file() {
         "<strong>40.409 ns \u{b1}\u{a0}0.083</strong>",
         "5 %: \u{b1}\u{a0}2.02 ns at 95 % confidence. Reached: \u{b1}\u{a0}0.083 ns, which is",
         "32.033 to 48.175 ns, which agrees",
+        "<td class=\"number\">0 ns</td><td class=\"number\">0 %</td><td class=\"words\">not known:",
         "<pre tabindex=\"0\"><code>name = &#34;a body&#34;\nneed = &#34;To know.&#34;\n",
         "<code>cat line.csv &#62; observations.csv\nhairspring fit",
     ] {
@@ -139,6 +140,51 @@ fn thousands_of_forms_are_lines_of_a_table() {
     assert!(html.contains("Integer: 3000 forms"), "{}", &html[..9000]);
     assert!(html.matches("<h2").count() < 12 && html.contains("in doubt (?)"));
     assert!(html.contains("(and 499 more of this kind)"));
+}
+
+/// The value with each text, number and list made hostile, but for what names its kind.
+fn hostile(value: &serde_json::Value, key: &str, number: f64) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        // The environment and the levels are refused otherwise, with a reason.
+        kept if matches!(key, "schema" | "command" | "environment" | "level") => kept.clone(),
+        Value::String(text) => {
+            format!("{text}</code></title><script>alert(1)</script>\u{7}").into()
+        }
+        Value::Number(_) => number.into(),
+        Value::Array(list) => {
+            let own = list.iter().map(|one| hostile(one, key, number));
+            own.chain([Value::Null, true.into(), "<img>".into(), Value::Array(Vec::new())])
+                .collect()
+        }
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| (key.clone(), hostile(value, key, number)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn hostile_documents_of_verbs_are_pages() {
+    for name in ["certificate", "doctor", "instructions", "experiment", "merge", "clocks"] {
+        let document: serde_json::Value =
+            serde_json::from_str(&file(&format!("tests/documents/{name}.json"))).unwrap();
+        for number in [1e30, -1e308, 0.0, 5e-324, -0.5] {
+            let html = page(&hostile(&document, "", number).to_string(), &Extras::default());
+            is_sound(&html.unwrap());
+        }
+        for key in document.as_object().unwrap().keys().filter(|key| *key != "schema") {
+            for wrong in [serde_json::Value::Null, "text".into(), 7.into(), true.into()] {
+                let mut damaged = document.clone();
+                damaged[key] = wrong;
+                if let Ok(html) = page(&damaged.to_string(), &Extras::default()) {
+                    is_sound(&html);
+                }
+            }
+        }
+    }
 }
 
 #[test]

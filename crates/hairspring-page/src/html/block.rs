@@ -202,6 +202,20 @@ fn is_number(cell: &str) -> bool {
         && cell.starts_with(|first: char| first.is_ascii_digit() || "-+±".contains(first))
 }
 
+/// The class of a cell that must not go on in the next line.
+const NUMBER: &str = " class=\"number\"";
+/// Bytes of a cell from which on it is text, which a narrow screen gives some width.
+const WORDS: usize = 24;
+
+/// The attribute of a cell that says how it may wrap.
+fn class(cell: &str) -> &'static str {
+    match cell {
+        cell if is_number(cell) => NUMBER,
+        cell if cell.len() >= WORDS => " class=\"words\"",
+        _ => "",
+    }
+}
+
 /// Blocks of one level of headings.
 #[derive(Template)]
 #[template(path = "blocks.html")]
