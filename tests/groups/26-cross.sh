@@ -6,7 +6,7 @@
 # ARM. Then the command in Debian's kernels for ARM in QEMU, where a multiplication is one cycle:
 # with the module, with perf, and while perf, another core or the system takes the counter. 32-bit
 # ARM and RISC-V are built with HAIRSPRING_CROSS=all only, because each build takes minutes.
-# Tier: all
+# Tier: release
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../rigs/arm/build.sh"

@@ -5,7 +5,7 @@
 # deficiency; hostile documents. The bench in the browser gives the digits of the command, where
 # tools/wasm.sh can build it. Screenshots and the times until the first paint are left in
 # .cache/browser-pages for people. HAIRSPRING=PATH uses a command that is already built.
-# Tier: all
+# Tier: release
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
