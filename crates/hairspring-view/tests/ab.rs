@@ -76,6 +76,18 @@ fn names_from_users_are_harmless() {
 }
 
 #[test]
+fn a_comment_has_verdicts_and_thresholds() {
+    let page = |factor| {
+        let document = document(&["copy/64".to_owned()], factor, 8);
+        markdown::of_json(&json::print(&document)).unwrap()
+    };
+    let slower = page(1.2);
+    assert!(slower.contains("| **slower**, **past the threshold** |"), "{slower}");
+    assert!(slower.contains("stopped by a signal") && slower.contains("Only in the base"));
+    assert!(page(1.0).contains("no difference within"), "{}", page(1.0));
+}
+
+#[test]
 fn ten_thousand_benchmarks_have_a_short_text() {
     let names: Vec<String> = (0..10_000).map(|number| format!("family/{number}")).collect();
     let document = document(&names, 1.1, 8);

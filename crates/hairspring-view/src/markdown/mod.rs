@@ -13,6 +13,7 @@
 //! assert!(text.unwrap().contains("| `cpu 1`, core | 2.990 | 2.980 to 3.000 | GHz |"));
 //! ```
 
+mod ab;
 mod compare;
 mod escape;
 mod other;
@@ -111,5 +112,9 @@ fn of_kind(document: &Node, schema: &str, text: &str) -> Parts {
         environment: Environment,
     }
     let found: Option<Circumstances> = serde_json::from_str(text).ok();
-    other::parts(document, found.map(|found| found.environment).as_ref())
+    let environment = found.map(|found| found.environment);
+    if schema.starts_with("hairspring/ab/") {
+        return ab::parts(document, environment.as_ref());
+    }
+    other::parts(document, environment.as_ref())
 }
