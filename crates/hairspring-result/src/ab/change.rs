@@ -53,7 +53,7 @@ pub(super) fn of(benchmark: &Benchmark, level: f64, threshold: Threshold) -> Cha
         head: has_times.then(|| mean(times.iter().map(|pair| pair.head), level)),
         ratio: has_times.then_some(found.ratio),
         null: has_times.then_some(found.null),
-        widened_percent: (found.widened_by > 1.0).then(|| 100.0 * (found.widened_by - 1.0)),
+        widened_percent: (found.widened_by > 1.0).then_some(100.0 * (found.widened_by - 1.0)),
         verdict: found.verdict,
         verdict_reason: reason(benchmark, found.pairs, level, found.verdict),
         excludes_percent: finite(100.0 * excludes(&found.ratio)),
