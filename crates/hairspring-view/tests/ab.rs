@@ -71,8 +71,22 @@ fn names_from_users_are_harmless() {
         let document = document(&names, factor, 6);
         shown(&document);
         let page = markdown::of_json(&json::print(&document)).unwrap();
-        assert!(!page.contains("<script>") && !page.contains('\u{1b}'), "{page}");
+        // Between backticks nothing is markup.
+        let others = page.replace("`<script>alert(1)</script>?[2J`", "");
+        assert!(!others.contains("<script>") && !page.contains('\u{1b}'), "{page}");
     }
+}
+
+#[test]
+fn a_comment_has_verdicts_and_thresholds() {
+    let page = |factor| {
+        let document = document(&["copy/64".to_owned()], factor, 8);
+        markdown::of_json(&json::print(&document)).unwrap()
+    };
+    let slower = page(1.2);
+    assert!(slower.contains("| **slower**, **past the threshold** |"), "{slower}");
+    assert!(slower.contains("stopped by a signal") && slower.contains("Only in the base"));
+    assert!(page(1.0).contains("no difference within"), "{}", page(1.0));
 }
 
 #[test]

@@ -194,7 +194,8 @@ fn commits_are_built_and_git_knows_of_no_worktree_afterwards() {
     let found = document(&ended.output);
     assert_eq!(found["results"][0]["verdict"], "slower");
     assert_eq!(found["head"]["commit"].as_str().unwrap().len(), 40);
-    assert_eq!(ended.files(".git/worktrees"), Vec::<String>::new());
+    // Git removes the folder with the last worktree.
+    assert!(!ended.files(".git").contains(&"worktrees".to_owned()));
     let ended = repository().with("one").with("broken").ends_with(1);
     ended.complains("broken").complains("ended with status 1");
     repository().with("one").with("no-such").ends_with(2).complains("neither a file nor a commit");

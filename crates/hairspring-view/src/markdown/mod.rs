@@ -13,6 +13,7 @@
 //! assert!(text.unwrap().contains("| `CPU 1`, core clock | 2.990 | 2.980 to 3.000 | GHz |"));
 //! ```
 
+mod ab;
 mod compare;
 mod escape;
 mod experiment;
@@ -114,6 +115,9 @@ fn of_kind(document: &Node, schema: &str, text: &str) -> Parts {
     }
     let found: Option<Circumstances> = serde_json::from_str(text).ok();
     let environment = found.map(|found| found.environment);
+    if schema.starts_with("hairspring/ab/") {
+        return ab::parts(document, environment.as_ref());
+    }
     let own = match document.text_of("command") {
         Some("experiment") => experiment::parts(document, environment.as_ref()),
         Some("instructions") => instructions::parts(document, environment.as_ref()),

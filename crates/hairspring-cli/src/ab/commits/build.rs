@@ -79,7 +79,9 @@ impl Builder<'_> {
         let ended = self.wait(&mut child);
         drop(group);
         let _ = child.wait();
-        if let Some(complaint) = complaint(ended?).or_else(|| None) {
+        let status = ended?;
+        if !status.success() {
+            let complaint = complaint(status).unwrap_or_else(|| "ended with status 3".to_owned());
             let said = std::fs::read(errors.path()).unwrap_or_default();
             return Err(format!("`{}` {complaint}{}", recipe.command, last_lines(&said)));
         }

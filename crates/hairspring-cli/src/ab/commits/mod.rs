@@ -55,7 +55,7 @@ pub fn of_word(
         None => new_tree(&repository, &commit, &tree, &builder)
             .map_err(|error| format!("commit {} ({shown}): {error}", &commit[..12]))?,
     };
-    cache::prune(&folder, &[tree.clone()]);
+    cache::prune(&folder, std::slice::from_ref(&tree));
     let source = Source { commit: Some(commit), build: arguments.build.clone(), ..named(&shown) };
     side(source, built, &builder)
 }
