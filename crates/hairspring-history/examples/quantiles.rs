@@ -12,7 +12,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// Number of points, as powers of two; limits; draws for all limits, and for each.
-const POWERS: std::ops::RangeInclusive<u32> = 10..=10;
+const POWERS: std::ops::RangeInclusive<u32> = 0..=10;
 const LIMITS: usize = 41;
 const PLAIN_DRAWS: usize = 40_000;
 const DRAWS: usize = 4_000;
@@ -21,7 +21,9 @@ const LEAST_COUNTED: f64 = 0.003;
 
 fn main() {
     println!("//! The table of `tail.rs`, printed by the example `quantiles`.\n");
-    println!("/// Natural logarithms of the probabilities: a line of limits for each power of two.");
+    println!(
+        "/// Natural logarithms of the probabilities: a line of limits for each power of two."
+    );
     println!("pub const LOGARITHMS: [[f64; {LIMITS}]; {}] = [", POWERS.count());
     for power in POWERS {
         let row: Vec<String> = row(1 << power).iter().map(|one| format!("{one:.3}")).collect();

@@ -71,12 +71,7 @@ fn commits(runs: &[Run]) -> usize {
     runs.iter().filter_map(|run| run.commit.as_deref()).collect::<BTreeSet<_>>().len()
 }
 
-fn entries(
-    chosen: &[Chosen],
-    found: &[Found],
-    runs: &[Run],
-    terms: &Terms,
-) -> Vec<SeriesEntry> {
+fn entries(chosen: &[Chosen], found: &[Found], runs: &[Run], terms: &Terms) -> Vec<SeriesEntry> {
     let mut all: Vec<SeriesEntry> = chosen
         .iter()
         .zip(found)

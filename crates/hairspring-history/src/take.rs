@@ -194,7 +194,12 @@ fn walk(value: &Value, way: &[String], depth: usize, figures: &mut Vec<Figure>) 
         }
         Value::Array(list) => {
             for (at, one) in list.iter().enumerate() {
-                walk(one, &with(title(one).unwrap_or_else(|| (at + 1).to_string())), depth + 1, figures);
+                walk(
+                    one,
+                    &with(title(one).unwrap_or_else(|| (at + 1).to_string())),
+                    depth + 1,
+                    figures,
+                );
             }
         }
         _ => {}

@@ -103,7 +103,9 @@ fn series(page: &mut Page, one: &SeriesEntry) {
 }
 
 fn noise(page: &mut Page, one: &SeriesEntry) {
-    let (Some(noise), Some(between)) = (one.noise_percent, one.between_runs_percent) else { return };
+    let (Some(noise), Some(between)) = (one.noise_percent, one.between_runs_percent) else {
+        return;
+    };
     let size = |size: f64| size_in_words(one, size);
     let text = format!("{} a point, {} of it between runs", size(noise), size(between));
     page.item("noise", &text, Tone::Quiet);
@@ -213,8 +215,10 @@ fn mark((at, point): (usize, &PointEntry)) -> Option<Point> {
 /// The values that are drawn: those in use, with a margin.
 fn range(points: &[Point]) -> Option<(f64, f64)> {
     let used = || points.iter().filter(|point| point.used).map(|point| point.y);
-    let (low, high) = (used().fold(f64::INFINITY, f64::min), used().fold(f64::NEG_INFINITY, f64::max));
-    let margin = if high > low { 0.1 * (high - low) } else { 0.01 * high.abs().max(f64::MIN_POSITIVE) };
+    let (low, high) =
+        (used().fold(f64::INFINITY, f64::min), used().fold(f64::NEG_INFINITY, f64::max));
+    let margin =
+        if high > low { 0.1 * (high - low) } else { 0.01 * high.abs().max(f64::MIN_POSITIVE) };
     (low <= high).then_some((low - margin, high + margin))
 }
 

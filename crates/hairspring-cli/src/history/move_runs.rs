@@ -28,8 +28,7 @@ pub fn export(arguments: &ExportArguments) -> Result<Outcome, AnyError> {
     for (at, run) in runs.iter().enumerate() {
         let whole = store.whole(run.id).map_err(|error| named(&path, &error))?;
         let digits = run.commit.as_deref().unwrap_or("no-commit");
-        let digits: String =
-            digits.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
+        let digits: String = digits.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
         let file = arguments.folder.join(format!("{:06}-{digits}.json", at + 1));
         std::fs::write(&file, whole.document).map_err(failed)?;
     }

@@ -111,13 +111,7 @@ pub fn fit(sums: &Sums, thresholds: &[f64]) -> Vec<usize> {
 
 /// Narrows the levels of every stretch that ends here by the runs that end here. Gives the first
 /// start that still has any.
-fn narrow(
-    sums: &Sums,
-    thresholds: &[f64],
-    ranges: &mut [Range],
-    first: usize,
-    to: usize,
-) -> usize {
+fn narrow(sums: &Sums, thresholds: &[f64], ranges: &mut [Range], first: usize, to: usize) -> usize {
     let mut here = Range::ALL;
     for from in (first..to).rev() {
         let mean = sums.mean(from, to);

@@ -39,13 +39,7 @@ fn confirmed(starts: &[usize], n: usize) -> Vec<usize> {
     starts[..starts.len() - usize::from(is_single)].to_vec()
 }
 
-fn levels(
-    series: &Prepared,
-    sums: &Sums,
-    starts: &[usize],
-    end: usize,
-    level: f64,
-) -> Vec<Level> {
+fn levels(series: &Prepared, sums: &Sums, starts: &[usize], end: usize, level: f64) -> Vec<Level> {
     let mut ends = starts.to_vec();
     ends.push(end);
     let factor = series.student.factor(level);
@@ -111,4 +105,3 @@ impl Found {
         }
     }
 }
-

@@ -40,7 +40,8 @@ pub fn by_differences(differences: &[Difference]) -> f64 {
     let kept = ((differences.len() as f64 * KEPT).ceil() as usize).max(1);
     let largest = differences.iter().map(|one| one.square).fold(0.0, f64::max);
     let excess = |variance: f64| {
-        let ratio = |one: &Difference| one.square / (one.own + 2.0 * variance).max(f64::MIN_POSITIVE);
+        let ratio =
+            |one: &Difference| one.square / (one.own + 2.0 * variance).max(f64::MIN_POSITIVE);
         let mut ratios: Vec<f64> = differences.iter().map(ratio).collect();
         ratios.sort_unstable_by(f64::total_cmp);
         ratios.iter().take(kept).sum::<f64>() / kept as f64 - MEAN_KEPT

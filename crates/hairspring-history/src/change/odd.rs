@@ -1,8 +1,8 @@
 //! Single points that lie far from their neighbours on both sides: a run that something disturbed.
 //! No step makes one, since a step has the points behind it on its side.
 
-use super::student::Student;
 use super::scale::Scaled;
+use super::student::Student;
 
 /// The smallest distance of an odd point, in standard deviations of a normal variable: one in 15,000
 /// is as far away by chance, and then from both sides.
@@ -25,7 +25,9 @@ pub fn odd(points: &[Scaled], variances: &[f64], student: &Student) -> Vec<bool>
                 let distances = [before, after].map(|side| distance(at, points, variances, side));
                 let apart = (before.0 - after.0).abs() / (before.1 + after.1).sqrt();
                 let least = distances[0].abs().min(distances[1].abs());
-                least > far && distances[0] * distances[1] > 0.0 && (apart < SAME || least > 3.0 * apart)
+                least > far
+                    && distances[0] * distances[1] > 0.0
+                    && (apart < SAME || least > 3.0 * apart)
             }
             // The first one, before at least two that agree.
             [None, Some(after)] => {

@@ -19,7 +19,13 @@ impl Noise {
 
     /// A series around 100 with steps of these shares, each from a place on. A point has an
     /// interval of one to three times `own`, and `between` is added from run to run.
-    pub fn series(&mut self, n: usize, own: f64, between: f64, steps: &[(usize, f64)]) -> Vec<Reading> {
+    pub fn series(
+        &mut self,
+        n: usize,
+        own: f64,
+        between: f64,
+        steps: &[(usize, f64)],
+    ) -> Vec<Reading> {
         (0..n)
             .map(|at| {
                 let level: f64 = steps.iter().filter(|step| step.0 <= at).map(|step| step.1).sum();

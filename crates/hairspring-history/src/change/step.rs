@@ -82,7 +82,9 @@ const HALVINGS: usize = 16;
 /// The probability by which the test rejects that there is one level from one place up to another.
 pub fn chance(sums: &Sums, from: usize, to: usize, terms: &Terms) -> f64 {
     let (mut low, mut high) = (-2.0, 2.0);
-    let fits = |quantile: f64| is_level(sums, &thresholds(quantile, to - from, terms.of, terms.student), from, to);
+    let fits = |quantile: f64| {
+        is_level(sums, &thresholds(quantile, to - from, terms.of, terms.student), from, to)
+    };
     while !fits(high) && high < 1e6 {
         (low, high) = (high, 2.0 * high);
     }
@@ -113,7 +115,7 @@ pub fn smallest(
         terms.student.widened(limit + penalty(length, terms.of)) / (length as f64).sqrt()
     };
     let spread = (1.0 / before as f64 + 1.0 / behind as f64).sqrt();
-    let found = variance.sqrt()
-        * (reach(before) + reach(behind) + normal_exceeded(1.0 - SEEN) * spread);
+    let found =
+        variance.sqrt() * (reach(before) + reach(behind) + normal_exceeded(1.0 - SEEN) * spread);
     found.is_finite().then_some(found)
 }

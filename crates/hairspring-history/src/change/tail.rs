@@ -16,8 +16,8 @@ pub fn chance_above(limit: f64, n: usize) -> f64 {
     let power = log2(n.clamp(1, MOST_POINTS) as f64);
     let below = (power as usize).min(LOGARITHMS.len() - 2);
     let share = power - below as f64;
-    let logarithm = (1.0 - share) * at(&LOGARITHMS[below], limit)
-        + share * at(&LOGARITHMS[below + 1], limit);
+    let logarithm =
+        (1.0 - share) * at(&LOGARITHMS[below], limit) + share * at(&LOGARITHMS[below + 1], limit);
     exp(logarithm.min(0.0))
 }
 

@@ -10,8 +10,7 @@ fn input(readings: Vec<Reading>) -> Input {
 #[test]
 fn few_steps_of_many_series_are_false() {
     let mut noise = Noise::new(11);
-    let all: Vec<Input> =
-        (0..1_000).map(|_| input(noise.series(60, 0.004, 0.01, &[]))).collect();
+    let all: Vec<Input> = (0..1_000).map(|_| input(noise.series(60, 0.004, 0.01, &[]))).collect();
     let found = find(&all, &Options::default());
     let false_steps: usize = found.iter().map(|one| one.steps.len()).sum();
     assert!(false_steps <= 1, "{false_steps}");
@@ -35,9 +34,8 @@ fn a_single_series_rarely_has_a_false_step() {
 #[test]
 fn steps_of_four_sigmas_are_found_with_their_size_and_place() {
     let mut noise = Noise::new(13);
-    let all: Vec<Input> = (0..400)
-        .map(|at| input(noise.series(60, 0.004, 0.01, &[(20 + at % 30, 0.05)])))
-        .collect();
+    let all: Vec<Input> =
+        (0..400).map(|at| input(noise.series(60, 0.004, 0.01, &[(20 + at % 30, 0.05)]))).collect();
     let found = find(&all, &Options::default());
     let right = |at: usize| -> Option<(bool, bool)> {
         let [step] = &found[at].steps[..] else { return None };
@@ -77,7 +75,12 @@ fn single_disturbed_runs_are_no_steps() {
             let mut readings = noise.series(40, 0.004, 0.01, &[]);
             for place in [10 + at % 7, 25 + at % 5] {
                 let one = &mut readings[place];
-                *one = Reading { value: 1.2 * one.value, low: 1.2 * one.low, high: 1.2 * one.high, ..*one };
+                *one = Reading {
+                    value: 1.2 * one.value,
+                    low: 1.2 * one.low,
+                    high: 1.2 * one.high,
+                    ..*one
+                };
             }
             input(readings)
         })
@@ -149,7 +152,8 @@ fn in_parts(n: usize) {
     let mut noise = Noise::new(17);
     let steps = [(1_000, 0.05), (3_000, -0.05), (3_040, 0.05), (n - 10, 0.05)];
     let found = &find(&[input(noise.series(n, 0.004, 0.01, &steps))], &Options::default())[0];
-    let near = |place: usize| found.steps.iter().any(|step| step.after < place && place <= step.up_to);
+    let near =
+        |place: usize| found.steps.iter().any(|step| step.after < place && place <= step.up_to);
     assert!(steps.iter().all(|step| near(step.0)), "{:?}", found.steps);
     assert_eq!(found.steps.len(), 4, "{:?}", found.steps);
 }

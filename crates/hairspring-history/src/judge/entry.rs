@@ -14,7 +14,11 @@ pub fn entry(chosen: &Chosen, found: &Found, runs: &[Run], terms: &Terms) -> Ser
     let levels: Vec<LevelEntry> = found
         .levels
         .iter()
-        .map(|one| LevelEntry { from: one.from, to: one.to, mean: mean(found, one.x, one.half, level) })
+        .map(|one| LevelEntry {
+            from: one.from,
+            to: one.to,
+            mean: mean(found, one.x, one.half, level),
+        })
         .collect();
     SeriesEntry {
         name: chosen.key.name.clone(),

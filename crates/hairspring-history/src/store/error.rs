@@ -31,7 +31,9 @@ impl From<rusqlite::Error> for StoreError {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
                 "is in use by another process for a long time: try again"
             }
-            ErrorCode::SystemIoFailure => "the system could not read or write it: nothing was added",
+            ErrorCode::SystemIoFailure => {
+                "the system could not read or write it: nothing was added"
+            }
             _ => return StoreError(error.to_string()),
         };
         StoreError(known.to_owned())

@@ -63,8 +63,7 @@ pub fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     if version(connection)? == VERSION {
         return Ok(());
     }
-    let change = connection
-        .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let change = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     // Another process may have done it meanwhile.
     let from = version(&change)?.max(0) as usize;
     for step in &STEPS[from..] {

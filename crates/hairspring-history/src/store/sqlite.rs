@@ -55,6 +55,9 @@ impl Sqlite {
 }
 
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    if path.is_dir() {
+        return Err(StoreError("is a folder: give a file in it".into()));
+    }
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
     connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;")?;
@@ -119,9 +122,9 @@ impl Store for Sqlite {
             .query_row(&format!("{RUN} WHERE run.id = ?1"), [id], run_of)
             .optional()?
             .ok_or_else(|| StoreError(format!("has no run {id}")))?;
-        let packed: Vec<u8> = self
-            .connection
-            .query_row("SELECT document FROM run WHERE id = ?1", [id], |row| row.get(0))?;
+        let packed: Vec<u8> =
+            self.connection
+                .query_row("SELECT document FROM run WHERE id = ?1", [id], |row| row.get(0))?;
         let mut statement = self.connection.prepare(
             "SELECT value, low, high, level, trusted, findings, name, component, unit, code
              FROM point JOIN series ON series.id = point.series WHERE run = ?1 ORDER BY series.id",

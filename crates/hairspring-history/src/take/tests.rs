@@ -51,7 +51,11 @@ fn what_has_no_figure_is_refused() {
     ] {
         assert!(take(text).is_err_and(|error| error.contains(part)), "{text}");
     }
-    let deep = format!("{{\"schema\": \"hairspring/x/1\", \"a\": {}{}}}", "[".repeat(100), "]".repeat(100));
+    let deep = format!(
+        "{{\"schema\": \"hairspring/x/1\", \"a\": {}{}}}",
+        "[".repeat(100),
+        "]".repeat(100)
+    );
     assert!(take(&deep).is_err());
 }
 
