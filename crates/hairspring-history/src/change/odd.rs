@@ -4,8 +4,8 @@
 use super::scale::Scaled;
 use super::student::Student;
 
-/// The smallest distance of an odd point, in standard deviations of a normal variable: one in 15,000
-/// is as far away by chance, and then from both sides.
+/// The smallest distance of an odd point, in standard deviations of a normal variable: one in
+/// 15,000 is as far away by chance, and then from both sides.
 const FAR: f64 = 4.0;
 /// Neighbours on each side.
 const NEIGHBOURS: usize = 2;
