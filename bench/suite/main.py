@@ -26,6 +26,7 @@ import counts
 import dumps
 import fit
 import fleet
+import history
 import instructions
 import languages
 import latency
@@ -75,6 +76,10 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "ablation": (
         ablation.run,
         "what each stage of the estimator is worth, by tables that are solved without it",
+    ),
+    "history": (
+        history.run,
+        "`history check` beside asv and Otava on the same simulated series; wall time and memory",
     ),
     "loops": (loops.run, "real code by `hairspring time` against loops written by hand"),
     "people": (people.run, "100 pieces of code that people asked about in public, against loops"),

@@ -4,6 +4,7 @@ use expect_test::expect_file;
 use hairspring_blocks::document::BlocksDocument;
 use hairspring_capture::waveform::document::PulsesDocument;
 use hairspring_experiment::record::Record;
+use hairspring_history::document::HistoryDocument;
 use hairspring_instructions::document::InstructionsDocument;
 use hairspring_instruments::clocks::document::clock_schemas;
 use hairspring_instruments::doctor::document::DoctorDocument;
@@ -36,6 +37,7 @@ fn the_published_schemas_are_the_generated_ones() {
     published("experiment.schema.json", &schema::<Record>());
     published("compare.schema.json", &schema::<CompareDocument>());
     published("ab.schema.json", &schema::<AbDocument>());
+    published("history.schema.json", &schema::<HistoryDocument>());
     published("merge.schema.json", &schema::<MergeDocument>());
     published("switch.schema.json", &schema::<SwitchDocument>());
     published("period.schema.json", &schema::<PeriodDocument>());

@@ -12,7 +12,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// Number of points, as powers of two; limits; draws for all limits, and for each.
-const POWERS: std::ops::RangeInclusive<u32> = 10..=10;
+const POWERS: std::ops::RangeInclusive<u32> = 0..=10;
 const LIMITS: usize = 41;
 const PLAIN_DRAWS: usize = 40_000;
 const DRAWS: usize = 4_000;

@@ -86,8 +86,8 @@ pub struct SeriesEntry {
     pub steps: Vec<StepEntry>,
     /// The last point beside where it was expected.
     pub last: Option<LastEntry>,
-    /// The smallest step before the last points that would have been seen in nine of ten, in percent
-    /// (or as a difference).
+    /// The smallest step before the last points that would have been seen in nine of ten, in
+    /// percent (or as a difference).
     pub smallest_step_percent: Option<f64>,
     /// Standard deviation of a point in the middle of all, in percent (or as a difference).
     pub noise_percent: Option<f64>,

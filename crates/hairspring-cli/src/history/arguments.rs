@@ -14,16 +14,12 @@ Examples:
   hairspring history import artefacts/history.db     the runs of another file, too
 
 A step is where the level of a series changes. The noise of a point is its own interval and one \
-variance between runs,
-which is estimated for each machine; the fit has the fewest levels that a multiscale test does not \
-reject. Of all steps
-found, 1 % are expected to be false.
+variance between runs, which is estimated for each machine; the fit has the fewest levels that a \
+multiscale test does not reject. Of all steps found, 1 % are expected to be false.
 
 Without --db, the file is .hairspring/history.db in the git repository, beside the baselines: a \
-history is one of a
-project, and a CI job can keep it by its path. Outside of a repository it is \
-hairspring/history.db in the folder for data
-of the user (XDG_DATA_HOME, or ~/.local/share).";
+history is one of a project, and a CI job can keep it by its path. Outside of a repository it is \
+hairspring/history.db in the folder for data of the user (XDG_DATA_HOME, or ~/.local/share).";
 
 /// Keep results over commits, and find where they step
 #[derive(Debug, Clone, Args)]

@@ -28,6 +28,8 @@ mod experiment;
 mod fit;
 mod fit_bad_input;
 mod fit_other_tools;
+#[cfg(feature = "history")]
+mod history;
 mod installed_files;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod instructions;

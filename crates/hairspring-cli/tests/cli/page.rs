@@ -5,8 +5,8 @@ use crate::command::{Hairspring, fit, time, verbs};
 const TABLE: &str = "# rate_hz: 1e9\nbody,ticks\n1,59\n2,99\n4,180\n8,341\n16,660\n\
                      1,60\n2,99\n4,181\n8,340\n16,661\n";
 
-/// Verbs without a result of their own, and `report`, which has `--html` in its own way.
-const WITHOUT: [&str; 4] = ["completions", "man", "new", "report"];
+/// Verbs without a result of their own, and those that have `--html` in their own way.
+const WITHOUT: [&str; 5] = ["completions", "history", "man", "new", "report"];
 
 fn report() -> Hairspring {
     let document = fit(TABLE).with("--json").succeeds().output;

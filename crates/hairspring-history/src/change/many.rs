@@ -22,6 +22,10 @@ use std::rc::Rc;
 /// Level of the fit from which the noise is estimated. It may have a false step rather than miss
 /// one, whose size would count as noise.
 const LIBERAL: f64 = 0.2;
+/// Points of the longest excursion from a level.
+const LONGEST_EXCURSION: usize = 2;
+/// Levels that are no further apart are the same, in standard deviations.
+const SAME_LEVEL: f64 = 4.0;
 /// Most lowerings of the level.
 const MOST_ROUNDS: usize = 50;
 
@@ -49,7 +53,7 @@ pub fn find(inputs: &[Input], options: &Options) -> Vec<Found> {
     let mut students = Students::default();
     first_guess(&mut all, &mut students);
     all.iter_mut().for_each(leave_out_odd);
-    all.iter_mut().for_each(|one| one.fit(LIBERAL));
+    all.iter_mut().for_each(|one| one.fit_without_excursions(LIBERAL));
     estimate_noise(&mut all, &mut students);
     all.iter_mut().for_each(leave_out_odd);
     let alarm = fit_all(&mut all, options.false_discoveries);
@@ -137,17 +141,10 @@ fn factor(departures: &[Departure], between: f64, dof: f64) -> f64 {
     if dof > 0.0 { departures.iter().map(ratio).sum::<f64>() / dof } else { 1.0 }
 }
 
-/// Leaves out odd points of all series.
+/// Leaves out the odd points of a series.
 fn leave_out_odd(one: &mut Prepared) {
     let is_odd = odd(&one.points, &one.variances, &one.student);
-    let mut at = 0..is_odd.len();
-    one.odd.extend(at.clone().filter(|at| is_odd[*at]).map(|at| one.readings[at]));
-    one.points.retain(|_| at.next().is_none_or(|at| !is_odd[at]));
-    let mut at = 0..is_odd.len();
-    one.readings.retain(|_| at.next().is_none_or(|at| !is_odd[at]));
-    let mut at = 0..is_odd.len();
-    one.variances.retain(|_| at.next().is_none_or(|at| !is_odd[at]));
-    one.odd.sort_unstable();
+    one.leave_out(&is_odd);
 }
 
 /// Fits all series at a level at which the steps are false in no more than a share of them; gives
@@ -155,7 +152,7 @@ fn leave_out_odd(one: &mut Prepared) {
 fn fit_all(all: &mut [Prepared], share: f64) -> f64 {
     let tests = all.iter().filter(|one| one.points.len() > 1).count().max(1) as f64;
     let mut alarm = share;
-    all.iter_mut().for_each(|one| one.fit(alarm));
+    all.iter_mut().for_each(|one| one.fit_without_excursions(alarm));
     for _ in 0..MOST_ROUNDS {
         let steps: usize = all.iter().map(Prepared::confirmed).sum();
         let more: usize = all.iter().map(|one| one.confirmed().saturating_sub(1)).sum();
@@ -164,7 +161,9 @@ fn fit_all(all: &mut [Prepared], share: f64) -> f64 {
             break;
         }
         alarm = next;
-        all.iter_mut().filter(|one| one.starts.len() > 1).for_each(|one| one.fit(alarm));
+        all.iter_mut().filter(|one| one.starts.len() > 1).for_each(|one| {
+            one.fit_without_excursions(alarm);
+        });
     }
     alarm
 }
@@ -193,6 +192,47 @@ impl Prepared {
         let parts = self.points.len().div_ceil(of).max(1) as f64;
         let limits = thresholds(quantile(alarm / parts, of), of, of, &self.student);
         self.starts = in_parts(&self.sums(), &limits, of);
+    }
+
+    /// Leaves points out.
+    fn leave_out(&mut self, which: &[bool]) {
+        let kept = || which.iter().map(|one| !one);
+        self.odd
+            .extend(self.readings.iter().zip(which).filter(|(_, one)| **one).map(|(at, _)| *at));
+        self.odd.sort_unstable();
+        let mut keep = kept();
+        self.points.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = kept();
+        self.readings.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = kept();
+        self.variances.retain(|_| keep.next().unwrap_or(true));
+    }
+
+    /// Fits levels, and leaves out those of one or two points between levels that are the same: a
+    /// change of the code does not end so soon where it began, but a disturbance of the machine does.
+    fn fit_without_excursions(&mut self, alarm: f64) {
+        self.fit(alarm);
+        let excursions = self.excursions();
+        if excursions.iter().any(|one| *one) {
+            self.leave_out(&excursions);
+            self.fit(alarm);
+        }
+    }
+
+    fn excursions(&self) -> Vec<bool> {
+        let (sums, n) = (self.sums(), self.points.len());
+        let mut ends = self.starts.clone();
+        ends.push(n);
+        let mut found = vec![false; n];
+        for ends in ends.windows(4) {
+            let apart = (sums.mean(ends[0], ends[1]) - sums.mean(ends[2], ends[3])).abs();
+            let spread = 1.0 / sums.weight(ends[0], ends[1]) + 1.0 / sums.weight(ends[2], ends[3]);
+            let is_same = apart <= self.student.widened(SAME_LEVEL) * spread.sqrt();
+            if ends[2] - ends[1] <= LONGEST_EXCURSION && is_same {
+                found[ends[1]..ends[2]].fill(true);
+            }
+        }
+        found
     }
 
     /// The number of steps with at least two points behind the last one.

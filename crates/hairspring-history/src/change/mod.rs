@@ -1,9 +1,9 @@
 //! Steps in series of points whose errors are known.
 //!
-//! [`find`] takes the points of many series, each with its interval. The variance of a point is that
-//! of its interval and one between runs, which the points show ([`noise`]). The fit has the fewest
-//! levels that a multiscale test does not reject ([`multiscale`], [`fit`]), and the level of that
-//! test is such that few steps of all series are false ([`many`]).
+//! [`find`] takes the points of many series, each with its interval. The variance of a point is
+//! that of its interval and one between runs, which the points show ([`noise`]). The fit has the
+//! fewest levels that a multiscale test does not reject ([`multiscale`], [`mod@fit`]), and the
+//! level of that test is such that few steps of all series are false.
 //!
 //! ```
 //! use hairspring_history::change::{Input, Options, Reading, find};

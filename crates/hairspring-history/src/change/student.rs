@@ -1,4 +1,4 @@
-//! Multiples of an estimated standard deviation that are exceeded as rarely as those of a known one.
+//! Multiples of an estimated standard deviation, exceeded as rarely as those of a known one.
 
 use super::multiscale::outside;
 use hairspring_core::laws::{normal_exceeded, root, t_above, t_density};

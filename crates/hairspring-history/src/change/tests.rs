@@ -170,7 +170,8 @@ proptest! {
         let count = readings.len();
         let found = &find(&[input(readings)], &Options::default())[0];
         let covered: usize = found.levels.iter().map(|level| level.points).sum();
-        let single = usize::from(found.forecast.is_some_and(|one| one.reading > found.levels.last().map_or(0, |level| level.to)));
+        let end = found.levels.last().map_or(0, |level| level.to);
+        let single = usize::from(found.forecast.is_some_and(|one| one.reading > end));
         prop_assert_eq!(covered + single + found.odd.len() + found.unusable.len(), count);
         prop_assert!(found.steps.iter().all(|step| step.after < step.at && step.at <= step.up_to));
         prop_assert_eq!(found.steps.len(), found.levels.len().saturating_sub(1));

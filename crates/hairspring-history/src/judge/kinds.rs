@@ -62,8 +62,8 @@ impl Kind for HistoryFinding {
             HistoryFinding::OddPoints { points } => Description {
                 code: "odd_points",
                 message: format!(
-                    "{points} single points lie far from their neighbours on both sides and are \
-                     left out: something disturbed these runs"
+                    "{points} points lie far from their neighbours on both sides and are left out: \
+                     something disturbed these runs"
                 ),
                 numbers: numbers! { points },
                 remedy: "nothing to do; `history show SERIES` marks them",

@@ -55,6 +55,9 @@ impl Sqlite {
 }
 
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    if path.is_dir() {
+        return Err(StoreError("is a folder: give a file in it".into()));
+    }
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
     connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;")?;

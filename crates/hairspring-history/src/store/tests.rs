@@ -83,13 +83,19 @@ fn refused(file: &Path, part: &str) {
     }
 }
 
+fn refused_new(file: &Path) {
+    let error = Sqlite::create(file).unwrap_err().0;
+    assert!(error.contains("its folder is missing"), "{error}");
+}
+
 #[test]
 fn what_is_no_history_is_told() {
     let (folder, file) = scratch();
     assert!(Sqlite::read(&file).unwrap_err().0.contains("is not there"));
     std::fs::write(&file, "no database ".repeat(1_000)).unwrap();
     refused(&file, "is no database");
-    refused(folder.path(), "cannot be opened");
+    refused(folder.path(), "is a folder");
+    refused_new(&folder.path().join("no/history.db"));
     let other = folder.path().join("other.db");
     let connection = rusqlite::Connection::open(&other).unwrap();
     connection.execute_batch("CREATE TABLE x (a); PRAGMA user_version = 1").unwrap();

@@ -6,7 +6,9 @@ use super::{
     Sheet, blocks_document, certificate, clocks, experiment, fleet, instructions, machine, stages,
 };
 use crate::Extras;
-use crate::svg::{Bar, Bin, Interval, Plot, budget, histogram, intervals};
+use crate::svg::{
+    Bar, Bin, Interval, Moment, Plot, Stretch, budget, histogram, history, intervals,
+};
 use hairspring_core::Estimate;
 use hairspring_core::judge::Severity;
 use hairspring_core::judge::words::counted;
@@ -196,6 +198,7 @@ impl Writer {
                 let what = format!("value ({unit})");
                 histogram(&file, &format!("Histogram{about}"), &what, &bins(value, unit))
             }
+            "history" => history_of(&file, of, value.list()),
             "levels" => levels(&file, &format!("Levels of the core clock{about}"), value.list()),
             "comparisons" => ratios(&file, value.list()),
             _ => None,
@@ -232,6 +235,7 @@ fn kind(key: &str) -> &'static str {
         _ if key == "budget" || key.ends_with("_budget") => "budget",
         "histogram" => "histogram",
         "levels" => "levels",
+        "points" => "history",
         "comparisons" => "comparisons",
         _ => "",
     }
@@ -246,7 +250,7 @@ fn is_table(key: &str, value: &Node) -> bool {
 
 /// Whether a value is drawn in place of being listed.
 fn is_plot(key: &str, value: &Node) -> bool {
-    let is_drawn = matches!(kind(key), "budget" | "histogram");
+    let is_drawn = matches!(kind(key), "budget" | "histogram" | "history");
     is_drawn && matches!(value, Node::List(_) | Node::Map(_))
 }
 
@@ -536,6 +540,24 @@ fn levels(file: &str, title: &str, list: &[Node]) -> Option<Plot> {
     };
     let all: Vec<Interval> = list.iter().filter_map(level).collect();
     intervals((file, title), "core clock (GHz)", &all, None)
+}
+
+/// The points of a series of a history over its levels.
+fn history_of(file: &str, of: &Node, list: &[Node]) -> Option<Plot> {
+    let moment = |(at, one): (usize, &Node)| Moment {
+        at,
+        value: one.number_of("value").unwrap_or(f64::NAN),
+        ends: ["low", "high"].map(|end| one.number_of(end).unwrap_or(f64::NAN)),
+        used: one.get("used") == Some(&Node::Flag(true)) && one.number_of("value").is_some(),
+    };
+    let stretch = |one: &Node| -> Option<Stretch> {
+        let place = |key: &str| one.number_of(key).map(|number| number as usize);
+        Some((place("from")?, place("to")?, one.get("mean")?.estimate()?.value))
+    };
+    let points: Vec<Moment> = list.iter().enumerate().map(moment).collect();
+    let levels: Vec<Stretch> = of.list_of("levels").iter().filter_map(stretch).collect();
+    let name = cut(&shown(of.text_of("name").unwrap_or_default()), 60);
+    history((file, &name), &shown(of.text_of("unit").unwrap_or("value")), &points, &levels)
 }
 
 /// The ratios of a comparison of saved results.

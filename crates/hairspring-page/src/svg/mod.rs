@@ -19,6 +19,7 @@
 mod bars;
 mod chart;
 mod graph;
+mod history;
 mod intervals;
 mod line;
 mod readings;
@@ -27,6 +28,7 @@ mod wave;
 
 pub use bars::{Bar, Bin, budget, histogram};
 pub use graph::{Arrow, Node, graph};
+pub use history::{Moment, Stretch, history};
 pub use intervals::{Interval, intervals};
 pub use line::{line, residuals};
 pub use readings::{Spot, core_clock, readings};

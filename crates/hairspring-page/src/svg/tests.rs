@@ -106,3 +106,29 @@ fn a_file_has_its_style() {
     let style = file.find("<style>").unwrap();
     assert!(style < file.find("<title>").unwrap() && file.contains("prefers-color-scheme"));
 }
+
+#[test]
+fn a_history_has_its_points_its_levels_and_what_was_left_out() {
+    let moment = |at: usize, value: f64, used: bool| Moment {
+        at,
+        value,
+        ends: [value - 1.0, if at == 3 { f64::INFINITY } else { value + 1.0 }],
+        used,
+    };
+    let mut points: Vec<Moment> =
+        (0..8).map(|at| moment(at, 10.0 + (at / 4) as f64, true)).collect();
+    points[6].value = f64::NAN;
+    points.push(moment(8, 1e30, false));
+    let levels = [(0, 3, 10.0), (4, 7, 11.0)];
+    let plot = history(("history", "</title><script>"), "ns", &points, &levels).unwrap();
+    is_sound(&plot);
+    for part in ["hs-line", "hs-used", "hs-out", "hs-interval", ">left out<", "value (ns)"] {
+        assert!(plot.svg.contains(part), "{part}: {}", plot.svg);
+    }
+    assert_eq!(history(("h", "x"), "ns", &[moment(0, f64::NAN, true)], &[]), None);
+    assert_eq!(history(("h", "x"), "ns", &[], &[]), None);
+    let many: Vec<Moment> = (0..10_000).map(|at| moment(at, 1.0, true)).collect();
+    assert!(
+        !history(("h", "x"), "ns", &many, &levels).unwrap().svg.contains("class=\"hs-interval")
+    );
+}

@@ -10,6 +10,8 @@ mod compilers;
 mod ends;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod harm;
+#[cfg(feature = "history")]
+mod history_killed;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod names;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
