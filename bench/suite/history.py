@@ -159,8 +159,8 @@ def peers() -> dict[str, Told]:
 def fetch_peers() -> None:
     """Installs the peers beside the other data; without a network they are left out."""
     if not PEERS.is_dir():
-        words = ("-m", "pip", "install", "--quiet", "--target", PEERS, "--requirement", REQUIREMENTS)
-        subprocess.run([sys.executable, *map(str, words)], check=False)
+        words = ["-m", "pip", "install", "--quiet", "--requirement", str(REQUIREMENTS)]
+        subprocess.run([sys.executable, *words, "--target", str(PEERS)], check=False)
     sys.path.insert(0, str(PEERS))
 
 

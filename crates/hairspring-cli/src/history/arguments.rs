@@ -15,7 +15,7 @@ Examples:
 
 A step is where the level of a series changes. The noise of a point is its own interval and one \
 variance between runs, which is estimated for each machine; the fit has the fewest levels that a \
-multiscale test does not reject. Of all steps found, 1 % are expected to be false.
+multiscale test does not reject. Of all steps found, at most 5 % are expected to be false.
 
 Without --db, the file is .hairspring/history.db in the git repository, beside the baselines: a \
 history is one of a project, and a CI job can keep it by its path. Outside of a repository it is \
@@ -71,7 +71,7 @@ pub struct AddArguments {
 #[derive(Debug, Clone, Args)]
 pub struct StepArguments {
     /// Share of false steps among those found
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share,
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = share,
         allow_hyphen_values = true)]
     pub false_discoveries: f64,
     /// Confidence level of all intervals

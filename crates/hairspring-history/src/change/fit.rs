@@ -58,7 +58,7 @@ impl Sums {
     }
 
     /// The number of points.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.weight.len() - 1
     }
 }
@@ -94,7 +94,7 @@ struct Best {
 /// Where the levels of the fit start; the first one at 0. `thresholds` are those of
 /// [`super::multiscale::thresholds`], by length.
 pub fn fit(sums: &Sums, thresholds: &[f64]) -> Vec<usize> {
-    let n = sums.len();
+    let n = sums.count();
     let mut ranges = vec![Range::ALL; n];
     let nothing = Best { levels: u32::MAX, squares: f64::INFINITY, from: 0 };
     let mut best = vec![nothing; n + 1];

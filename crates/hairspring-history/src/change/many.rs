@@ -209,7 +209,7 @@ impl Prepared {
     }
 
     /// Fits levels, and leaves out those of one or two points between levels that are the same: a
-    /// change of the code does not end so soon where it began, but a disturbance of the machine does.
+    /// change of the code does not end so soon where it began, a disturbance of the machine does.
     fn fit_without_excursions(&mut self, alarm: f64) {
         self.fit(alarm);
         let excursions = self.excursions();
@@ -265,7 +265,7 @@ impl Prepared {
 /// The fit of a series that may be longer than what is looked at at once: the next part starts at
 /// the last level of the one before, or in the middle of it.
 fn in_parts(sums: &Sums, limits: &[f64], longest: usize) -> Vec<usize> {
-    let (n, mut from) = (sums.len(), 0);
+    let (n, mut from) = (sums.count(), 0);
     let mut starts = vec![0];
     loop {
         let to = (from + longest).min(n);

@@ -78,7 +78,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { false_discoveries: 0.01, level: 0.95, behind: 3 }
+        Options { false_discoveries: 0.05, level: 0.95, behind: 3 }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Points that lie far from their neighbours on both sides: one or two runs that something disturbed.
+//! Points far from their neighbours on both sides: one or two runs that something disturbed.
 //! No step makes one, since a step has the points behind it on its side.
 
 use super::scale::Scaled;

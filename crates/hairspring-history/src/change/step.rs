@@ -39,7 +39,7 @@ pub struct Terms<'s> {
 /// The steps between levels that start at these places.
 pub fn steps(sums: &Sums, starts: &[usize], terms: &Terms) -> Vec<Step> {
     let mut ends = starts.to_vec();
-    ends.push(sums.len());
+    ends.push(sums.count());
     ends.windows(3).map(|ends| step(sums, ends[0], ends[1], ends[2], terms)).collect()
 }
 

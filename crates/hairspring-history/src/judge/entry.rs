@@ -102,8 +102,7 @@ fn step(
 
 /// No step before the last one is new.
 fn last_start(found: &Found) -> usize {
-    let starts = found.levels.iter().rev().skip(1).map(|level| level.from);
-    starts.take(1).last().unwrap_or(0)
+    found.levels.iter().rev().nth(1).map_or(0, |level| level.from)
 }
 
 fn points(chosen: &Chosen, found: &Found, runs: &[Run]) -> Vec<PointEntry> {
@@ -189,5 +188,5 @@ fn largest_chance(mut chances: Vec<f64>, tests: usize, share: f64) -> f64 {
     let of = tests.max(chances.len()).max(1) as f64;
     let is_told = |(at, chance): &(usize, &f64)| **chance <= share * (at + 1) as f64 / of;
     let told = chances.iter().enumerate().filter(is_told).map(|(_, chance)| *chance);
-    told.last().unwrap_or(-1.0)
+    told.fold(-1.0, f64::max)
 }

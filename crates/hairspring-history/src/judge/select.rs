@@ -5,6 +5,9 @@ use crate::change::{Input, Reading};
 use crate::store::{Machine, Point, Run, SeriesKey};
 use std::collections::HashMap;
 
+/// A point with the place of its run in the list of runs, and in their order.
+pub type Placed = (usize, usize, Point);
+
 /// A series on a machine, with its points in the order of the runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
@@ -14,8 +17,8 @@ pub struct Chosen {
     pub machine_number: usize,
     /// ... and the machine.
     pub machine: Machine,
-    /// The points, each with the place of its run in the list of runs, and in their order.
-    pub points: Vec<(usize, usize, Point)>,
+    /// The points in the order of the runs.
+    pub points: Vec<Placed>,
 }
 
 /// Which series are shown.
@@ -59,7 +62,7 @@ pub fn choose(
         places.insert(runs[*at].id, (rank, *at));
     }
     let machines = machines(runs);
-    let mut all: HashMap<(i64, usize), Vec<(usize, usize, Point)>> = HashMap::new();
+    let mut all: HashMap<(i64, usize), Vec<Placed>> = HashMap::new();
     for point in points {
         if let Some((rank, at)) = places.get(&point.run) {
             all.entry((point.series, machines[*at])).or_default().push((*at, *rank, *point));
