@@ -98,8 +98,8 @@ pub struct Growth {
 }
 
 /// All models, the one with the smallest residual first; but O(1) before all, where the times do
-/// not exclude it: a growth is claimed only if they show one, and a model whose slope may be zero is
-/// O(1). `None` for fewer than [`FEWEST_VALUES`] values of the argument, or where a time or an
+/// not exclude it: a growth is claimed only if they show one, and a model whose slope may be zero
+/// is O(1). `None` for fewer than [`FEWEST_VALUES`] values of the argument, or where a time or an
 /// argument is not a number in its range.
 ///
 /// ```
