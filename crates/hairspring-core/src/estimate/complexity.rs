@@ -352,7 +352,8 @@ mod tests {
                 SIZES.iter().zip(&values).map(|(n, value)| measured(*n, *value)).collect();
             let order = Order::ALL[at];
             let models = growth(&points, 0.95).unwrap();
-            let Some(model) = models.iter().find(|model| model.order == order) else { return Ok(()) };
+            let found = models.iter().find(|model| model.order == order);
+            let Some(model) = found else { return Ok(()) };
             let (intercept, slope) = (model.intercept.value, model.slope.unwrap().value);
             let moved = (
                 (intercept + step * points[0].time.value).max(0.0),
