@@ -95,7 +95,8 @@ fn no_turns() -> Description {
         message: "a program takes no turns, so whole processes alternate: what changes within a \
                   second does not cancel"
             .into(),
-        remedy: "build both programs with the current version of the library",
+        remedy: "build both programs with the current version of the library; one that prints \
+                 observations (C with the header alone) needs the installed library",
     }
 }
 

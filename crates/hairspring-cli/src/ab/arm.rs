@@ -12,8 +12,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The environment variable that moves the stack of a process by its length.
-const PADDING: &str = "HAIRSPRING_PADDING";
 /// Lines of standard error that are shown of a program that failed.
 const MOST_LINES: usize = 10;
 /// A program ends within this time behind its last turn.
@@ -41,6 +39,13 @@ pub struct Setting<'a> {
     pub cpu: Option<usize>,
     /// Set by a signal.
     pub stop: &'a AtomicBool,
+}
+
+impl Setting<'_> {
+    /// Options of a process whose environment is larger by these bytes.
+    pub fn padded(&self, padding: usize) -> RunArguments {
+        RunArguments { padding, ..self.arguments.clone() }
+    }
 }
 
 /// A process of a pair.
@@ -85,12 +90,11 @@ impl<'a> Arm<'a> {
         #[cfg(target_os = "linux")]
         crate::run::pages::in_other_pages(self.program.file(), self.setting.cpu);
         let mut command: Command =
-            self.program.measuring(self.setting.arguments, &self.file("result.json"));
+            self.program.measuring(&self.setting.padded(self.padding), &self.file("result.json"));
         let errors = std::fs::File::create(self.file("errors"))
             .map_err(|error| format!("a temporary file: {error}"))?;
         command
             .env(hairspring_program::turns::VARIABLE, self.socket.path())
-            .env(PADDING, "x".repeat(self.padding))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(errors);

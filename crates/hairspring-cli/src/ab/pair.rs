@@ -2,6 +2,7 @@
 
 use super::arm::{Arm, Setting, State};
 use crate::AnyError;
+use crate::run::arguments::RunArguments;
 use crate::run::program::Program;
 use hairspring_result::ResultDocument;
 use std::hash::{BuildHasher, RandomState};
@@ -30,8 +31,10 @@ pub fn measure(
     setting: Setting,
     number: u32,
 ) -> Result<Option<Measured>, AnyError> {
-    let arm =
-        |program| Arm::new(program, setting, (RandomState::new().hash_one(number) % PAGE) as usize);
+    if base.observes() || head.observes() {
+        return whole(base, head, setting, number);
+    }
+    let arm = |program| Arm::new(program, setting, padding(number));
     let mut arms = [arm(base)?, arm(head)?, arm(base)?];
     let order = ORDERS[number as usize % ORDERS.len()];
     for round in 0_u32.. {
@@ -52,6 +55,33 @@ pub fn measure(
     }
     let documents = [arms[0].document()?, arms[1].document()?, arms[2].document()?];
     Ok(Some(Measured { documents, in_turns: arms.iter().all(|arm| arm.takes_turns) }))
+}
+
+/// Another size of the environment for each process.
+fn padding(number: u32) -> usize {
+    (RandomState::new().hash_one(number) % PAGE) as usize
+}
+
+/// A pair of programs of which one prints observations: they have no command line and take no
+/// turns, so whole processes come one after the other.
+fn whole(
+    base: &Program,
+    head: &Program,
+    setting: Setting,
+    number: u32,
+) -> Result<Option<Measured>, AnyError> {
+    let mut answers = [None, None, None];
+    for place in ORDERS[number as usize % ORDERS.len()] {
+        if setting.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let program = if place == 1 { head } else { base };
+        let arguments = RunArguments { cpu: setting.cpu, ..setting.padded(padding(number)) };
+        let answer = program.run(&arguments).map_err(|error| format!("{}: {error}", program.shown));
+        answers[place] = Some(answer?.document);
+    }
+    let [Some(base), Some(head), Some(again)] = answers else { return Ok(None) };
+    Ok(Some(Measured { documents: [base, head, again], in_turns: false }))
 }
 
 /// Whether a process is in a group of benchmarks: the others wait for it at the start of the next

@@ -98,7 +98,6 @@ impl Sides {
             both.base.find_benchmarks(&of_run.limits())?;
             both.head.find_benchmarks(&of_run.limits())?;
             output::status_line("");
-            both.check()?;
             let is_wanted = |name: &str| arguments.choice.chooses(&arguments.filters, name);
             let only = |one: &Program, other: &Program| -> Vec<String> {
                 let is_only = |name: &&String| is_wanted(name) && !other.names().contains(name);
@@ -138,19 +137,6 @@ pub fn both_name(program: &Option<String>, name: &str) -> String {
 }
 
 impl Both {
-    /// A program that prints observations has no command line, and takes no turns.
-    fn check(&self) -> Result<(), AnyError> {
-        let program = [&self.base, &self.head].into_iter().find(|program| program.observes());
-        program.map_or(Ok(()), |program| {
-            Err(format!(
-                "{}: prints observations instead of results; build it with the installed library \
-                 (docs/install.md), or compare two saved results (hairspring compare)",
-                program.shown
-            )
-            .into())
-        })
-    }
-
     fn keep_common(&mut self, is_wanted: &dyn Fn(&str) -> bool) {
         let common: Vec<String> = self
             .base

@@ -93,6 +93,9 @@ pub struct RunArguments {
     /// Baselines.
     #[command(flatten)]
     pub baseline: BaselineArguments,
+    /// Bytes by which the environment of a process is larger, which moves its stack (`ab`).
+    #[arg(skip)]
+    pub padding: usize,
 }
 
 /// Processes of a program if the user does not name their number: another process has other

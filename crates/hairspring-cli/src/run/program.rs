@@ -21,6 +21,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
+/// The environment variable that moves the stack of a process by its length.
+const PADDING: &str = "HAIRSPRING_PADDING";
 /// Total length of the names on a program's command line, in bytes; with more, the program runs all
 /// its benchmarks.
 const MOST_NAMES: usize = 100_000;
@@ -142,7 +144,9 @@ impl Program {
             words.extend(["--exact", "--"].map(OsString::from));
             words.extend(self.chosen.iter().map(OsString::from));
         }
-        self.command(words)
+        let mut command = self.command(words);
+        command.env(PADDING, "x".repeat(arguments.padding));
+        command
     }
 
     /// All its benchmarks.
@@ -161,10 +165,6 @@ impl Program {
         command
     }
 
-    fn start(&self, words: Vec<OsString>, limits: &Limits) -> Result<Ended, AnyError> {
-        Ok(child::run(self.command(words), limits)?)
-    }
-
     fn observations(&self, bytes: &[u8]) -> Result<Observations, AnyError> {
         let why =
             "a program that prints its observations may print nothing else on standard output";
@@ -181,7 +181,11 @@ impl Program {
         limits: &Limits,
     ) -> Result<ResultDocument, AnyError> {
         let meter = RateMeter::start(default_clock());
-        let start = || self.start(Vec::new(), limits).map_err(|error| error.to_string());
+        let start = || {
+            let mut command = self.command(Vec::new());
+            command.env(PADDING, "x".repeat(arguments.padding));
+            child::run(command, limits).map_err(|error| error.to_string())
+        };
         let is_bound = arguments.seating.value() == Seating::Pinned
             && (arguments.cpu.is_some() || !self.has_threads);
         let beside =

@@ -105,6 +105,34 @@ fn programs_take_turns_batch_by_batch_to_and_fro() {
     assert_eq!((starts(&turns[..9]), starts(&turns[9..12])), (3, 3), "{turns:?}");
 }
 
+/// A program that prints observations of so many nanoseconds a copy.
+fn observing(ns: u32) -> String {
+    let row = |(round, copies): (u32, u32)| {
+        format!("main,{copies},{round},{}\n", ns * copies + 30 + (round * copies) % 3)
+    };
+    let rounds = (0..12).flat_map(|round| [1, 2, 4, 8, 16].map(|copies| (round, copies)));
+    let rows: String = rounds.map(row).collect();
+    let head = "# hairspring observations: 1\n# rate_hz: 1e9\nseries,body,round,ticks\n";
+    format!("cat <<'END'\n{head}{rows}END\n")
+}
+
+#[test]
+fn programs_that_print_observations_alternate_as_whole_processes() {
+    let ab = |head: u32| {
+        let ab = ab().with_script("base", &observing(40)).with_script("head", &observing(head));
+        ab.with("./base").with("./head").option("--pairs", "6").with("--json").succeeds()
+    };
+    let found = document(&ab(80).output);
+    assert_eq!(
+        (&found["how"], &found["results"][0]["verdict"]),
+        (&Value::from("processes"), &Value::from("slower"))
+    );
+    assert_eq!(found["findings"][0]["kind"], "no_turns");
+    let ratio = found["results"][0]["ratio"]["value"].as_f64().unwrap();
+    assert!((ratio - 2.0).abs() < 0.1, "{ratio}");
+    assert_ne!(document(&ab(40).output)["results"][0]["verdict"], "slower");
+}
+
 #[test]
 fn names_that_differ_are_told() {
     let command = ab()
