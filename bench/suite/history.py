@@ -20,7 +20,7 @@ from harness import BENCH, COMMAND, Record, Settings
 
 DATA = BENCH / "target/history"
 PEERS = BENCH / "target/history-peers"
-REQUIREMENTS = BENCH / "suite/history-requirements.txt"
+REQUIREMENTS = BENCH / "suite/history-peers.txt"
 SEED = 46
 SERIES = 400
 #: Every so many series has a step, of one of these sizes, in front of this run.
@@ -110,7 +110,7 @@ def by_hairspring(all_series: list[Series]) -> list[list[int]]:
 
 def by_asv(all_series: list[Series]) -> list[list[int]]:
     """The steps of asv, whose weights are the inverse half-widths, as its `publish` has them."""
-    from asv.step_detect import detect_steps
+    from asv.step_detect import detect_steps  # type: ignore[import-not-found]
 
     def one(series: Series) -> list[int]:
         steps = detect_steps([value for value, _ in series], [1 / half for _, half in series])
@@ -121,7 +121,7 @@ def by_asv(all_series: list[Series]) -> list[list[int]]:
 
 def by_otava(all_series: list[Series]) -> list[list[int]]:
     """The change points of Otava with its defaults."""
-    from otava.analysis import compute_change_points
+    from otava.analysis import compute_change_points  # type: ignore[import-not-found]
 
     def one(series: Series) -> list[int]:
         points, _ = compute_change_points([value for value, _ in series])
