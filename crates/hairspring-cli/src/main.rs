@@ -4,6 +4,7 @@
 mod arguments;
 mod baseline;
 mod expect;
+mod git;
 mod html;
 mod interactive;
 mod interrupt;

@@ -2,7 +2,7 @@
 
 use super::arguments::AddArguments;
 use super::database::named;
-use super::git;
+use super::git::{self, Asked};
 use crate::compare::{Saved, saved};
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
@@ -16,9 +16,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub fn run(arguments: &AddArguments) -> Result<Outcome, AnyError> {
     let asked = asked_commit(arguments)?;
     let (path, mut store) = arguments.database.create()?;
+    let mut repository = Asked::default();
     let (mut new, mut known, mut refused, mut figures) = (0, 0, 0, 0);
     for file in &arguments.files {
-        match read(file, asked.as_deref()) {
+        match read(file, asked.as_deref(), &mut repository) {
             Err(reason) => {
                 output::complain(&reason);
                 refused += 1;
@@ -53,20 +54,20 @@ fn asked_commit(arguments: &AddArguments) -> Result<Option<String>, AnyError> {
 }
 
 /// A file as a run, with what it does not say itself.
-fn read(file: &Path, asked: Option<&str>) -> Result<NewRun, String> {
+fn read(file: &Path, asked: Option<&str>, repository: &mut Asked) -> Result<NewRun, String> {
     let text = match saved(file)? {
         Saved::Tool(document) => json::print(&document),
         Saved::Text(text) => text,
     };
     let mut new = take(&text).map_err(|error| crate::compare::named(file, &error))?;
-    let head = git::commit("HEAD");
     let run = &mut new.run;
     if let Some(asked) = asked {
         run.commit = Some(asked.to_owned());
     }
-    run.commit = run.commit.take().or_else(|| head.clone());
-    run.parent = run.commit.as_deref().and_then(git::parent);
-    run.dirty = if run.commit == head { head.and_then(|_| git::is_dirty()) } else { None };
+    run.commit = run.commit.take().or_else(|| repository.head().map(str::to_owned));
+    run.parent = run.commit.as_deref().and_then(|commit| repository.parent(commit));
+    let is_current = run.commit.is_some() && run.commit.as_deref() == repository.head();
+    run.dirty = if is_current { repository.is_dirty() } else { None };
     if run.made == 0 {
         run.made = changed(file);
     }

@@ -1,51 +1,57 @@
-//! What git says of the repository that the command runs in. Without git, or outside of a
-//! repository, nothing is known.
+//! What git says of the repository that the command runs in.
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use crate::git::{self, ask};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-/// What git prints; `None` if it fails.
-fn git<S: AsRef<OsStr>>(arguments: &[S]) -> Option<String> {
-    let mut command = Command::new("git");
-    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
-    // It must not write: a lock that is in the way would make it fail.
-    command.env("GIT_OPTIONAL_LOCKS", "0");
-    let output = command.output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-fn line<S: AsRef<OsStr>>(arguments: &[S]) -> Option<String> {
-    git(arguments).map(|text| text.trim_end().to_owned()).filter(|text| !text.is_empty())
+fn here() -> &'static Path {
+    Path::new(".")
 }
 
 /// The folder of the repository.
 pub fn root() -> Option<PathBuf> {
-    line(&["rev-parse", "--show-toplevel"]).map(PathBuf::from)
+    git::root(here())
 }
 
 /// The commit of a name.
 pub fn commit(name: &str) -> Option<String> {
-    line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")])
-}
-
-/// The first parent of a commit.
-pub fn parent(commit: &str) -> Option<String> {
-    self::commit(&format!("{commit}^"))
-}
-
-/// Whether files of the repository differ from the current commit.
-pub fn is_dirty() -> Option<bool> {
-    git(&["status", "--porcelain", "--untracked-files=no"]).map(|text| !text.is_empty())
+    git::commit(here(), name)
 }
 
 /// The commits of the current branch, the oldest first; empty without a repository.
 pub fn commits() -> Vec<String> {
-    let text = git(&["rev-list", "--topo-order", "--reverse", "HEAD", "--"]).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
+    let words = ["rev-list", "--topo-order", "--reverse", "HEAD", "--"];
+    ask(here(), words).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
 /// Whether the repository lacks commits.
 pub fn is_shallow() -> bool {
-    line(&["rev-parse", "--is-shallow-repository"]).is_some_and(|text| text == "true")
+    git::is_shallow(here())
+}
+
+/// What is asked about each of many files, and once of git.
+#[derive(Default)]
+pub struct Asked {
+    head: OnceCell<Option<String>>,
+    is_dirty: OnceCell<Option<bool>>,
+    parents: HashMap<String, Option<String>>,
+}
+
+impl Asked {
+    /// The current commit.
+    pub fn head(&self) -> Option<&str> {
+        self.head.get_or_init(|| commit("HEAD")).as_deref()
+    }
+
+    /// Whether files differ from the current commit.
+    pub fn is_dirty(&self) -> Option<bool> {
+        *self.is_dirty.get_or_init(|| git::is_dirty(here()))
+    }
+
+    /// The first parent of a commit.
+    pub fn parent(&mut self, of: &str) -> Option<String> {
+        let parent = || commit(&format!("{of}^"));
+        self.parents.entry(of.to_owned()).or_insert_with(parent).clone()
+    }
 }

@@ -6,7 +6,7 @@ use super::git;
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
 use hairspring_history::order::ordered;
-use hairspring_history::store::{Run, Sqlite, Store};
+use hairspring_history::store::{Machine, Run, Sqlite, Store};
 use std::collections::{HashMap, HashSet};
 
 /// Adds the runs of another history.
@@ -88,10 +88,10 @@ fn of_commit(digits: &str, runs: &[Run]) -> Result<Vec<i64>, AnyError> {
 
 /// All but the last runs of each machine.
 fn before_last(keep: usize, runs: &[Run], order: &[usize]) -> Vec<i64> {
-    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut seen: HashMap<&Machine, usize> = HashMap::new();
     let mut chosen = Vec::new();
     for at in order.iter().rev() {
-        let count = seen.entry(format!("{:?}", runs[*at].machine)).or_default();
+        let count = seen.entry(&runs[*at].machine).or_default();
         *count += 1;
         if *count > keep {
             chosen.push(runs[*at].id);

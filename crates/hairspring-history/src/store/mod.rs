@@ -12,7 +12,7 @@ pub use sqlite::Sqlite;
 
 /// A machine, as far as it stays the same over a reboot and is the same for all machines of its
 /// kind: hosted runners are another one each time.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Machine {
     /// Family and model of the cores by their numbers, if they are known.
     pub family: String,

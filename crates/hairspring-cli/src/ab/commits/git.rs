@@ -1,8 +1,8 @@
-//! What is asked of git.
+//! A repository whose commits are built.
 
+use crate::git::{self, ask};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// A repository.
 #[derive(Debug, Clone)]
@@ -14,8 +14,7 @@ pub struct Repository {
 impl Repository {
     /// The one around a folder, if there is one.
     pub fn around(folder: &Path) -> Option<Repository> {
-        let top = ask(folder, ["rev-parse", "--show-toplevel"]).ok()?;
-        Some(Repository { top: PathBuf::from(top) })
+        git::root(folder).map(|top| Repository { top })
     }
 
     /// The commit that a word names.
@@ -23,11 +22,8 @@ impl Repository {
     /// # Errors
     /// A sentence about why there is none.
     pub fn commit(&self, word: &str) -> Result<String, String> {
-        let wanted = format!("{word}^{{commit}}");
-        let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted];
-        ask(&self.top, words).map_err(|_| {
-            let is_shallow = ask(&self.top, ["rev-parse", "--is-shallow-repository"]);
-            let deeper = if is_shallow.as_deref() == Ok("true") {
+        git::commit(&self.top, word).ok_or_else(|| {
+            let deeper = if git::is_shallow(&self.top) {
                 ": the clone is shallow, and may lack it; `git fetch --unshallow` gets all commits \
                  (in a workflow of GitHub: fetch-depth: 0)"
             } else {
@@ -39,8 +35,7 @@ impl Repository {
 
     /// Whether files are changed that are not committed.
     pub fn is_dirty(&self) -> bool {
-        ask(&self.top, ["status", "--porcelain", "--untracked-files=no"])
-            .is_ok_and(|changes| !changes.is_empty())
+        git::is_dirty(&self.top) == Some(true)
     }
 
     /// Puts the files of a commit into a new folder, with its submodules.
@@ -69,24 +64,4 @@ impl Repository {
         }
         let _ = ask(&self.top, ["worktree", "prune"]);
     }
-}
-
-/// The answer of git, or the last line of what it complains about.
-fn ask<W: AsRef<OsStr>>(
-    folder: &Path,
-    words: impl IntoIterator<Item = W>,
-) -> Result<String, String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(words)
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("git cannot be started: {error}"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(said.lines().next_back().unwrap_or("failed").to_owned())
 }
