@@ -187,6 +187,12 @@ pub fn time_unit(ns: f64) -> (f64, &'static str) {
     }
 }
 
+/// An estimate in a readable unit, and that unit: long times are not shown in nanoseconds.
+pub fn readable<'u>(estimate: &Estimate, unit: &'u str) -> (Estimate, &'u str) {
+    let (factor, unit) = if unit == "ns" { time_unit(estimate.value) } else { (1.0, unit) };
+    (estimate.scaled(factor), unit)
+}
+
 /// Factor and unit for a readable frequency; the frequency is in Hz.
 pub fn frequency_unit(hz: f64) -> (f64, &'static str) {
     match hz.abs() {

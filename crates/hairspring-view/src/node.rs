@@ -58,6 +58,11 @@ impl Node {
         self.get(key).and_then(Node::text)
     }
 
+    /// Whether there is a flag of this key, and it is set.
+    pub fn is_set(&self, key: &str) -> bool {
+        self.get(key) == Some(&Node::Flag(true))
+    }
+
     /// The values of a list of a key.
     pub fn list_of(&self, key: &str) -> &[Node] {
         self.get(key).map_or(&[], Node::list)

@@ -43,10 +43,6 @@ pub fn blocks(document: &Node) -> Vec<Block> {
     blocks
 }
 
-fn flag(of: &Node, key: &str) -> bool {
-    of.get(key) == Some(&Node::Flag(true))
-}
-
 /// An interval of an object in the unit of the experiment.
 fn value(of: Option<&Node>, unit: &str) -> Option<String> {
     let estimate = of?.get("value")?.estimate()?;
@@ -60,11 +56,11 @@ fn amount(number: f64, digits: i32, unit: &str) -> String {
 /// Whether it passed, and the numbers that count.
 fn summary(document: &Node, measured: &Node, unit: &str) -> Vec<Block> {
     let verdict = document.get("sanity").map(verdict).unwrap_or_default();
-    let is_met = document.get("accuracy").is_some_and(|one| flag(one, "met"));
+    let is_met = document.get("accuracy").is_some_and(|one| one.is_set("met"));
     let met = if is_met { "reached" } else { "not reached" };
     let said = format!(
         "{}: measurement against expectation {verdict}; the required accuracy was {met}.",
-        if flag(document, "passed") { "Passed" } else { "Not passed" }
+        if document.is_set("passed") { "Passed" } else { "Not passed" }
     );
     let said = shown(&said);
     let number = |label: &str, of: Option<&Node>, distrusted: bool| Number {
@@ -75,11 +71,11 @@ fn summary(document: &Node, measured: &Node, unit: &str) -> Vec<Block> {
     };
     let check = document.get("check").and_then(|check| check.get("measurement"));
     let mut numbers = vec![
-        number("Measured", Some(measured), !flag(measured, "trusted")),
+        number("Measured", Some(measured), !measured.is_set("trusted")),
         number("Expected", document.get("expectation"), false),
     ];
     numbers.extend(check.map(|one| number("By the second method", Some(one), false)));
-    let first = if flag(document, "passed") { Block::Text(said) } else { Block::Alarm(said) };
+    let first = if document.is_set("passed") { Block::Text(said) } else { Block::Alarm(said) };
     vec![first, Block::Numbers(numbers)]
 }
 
@@ -104,7 +100,7 @@ fn accuracy(document: &Node, definition: &Node, measured: &Node, unit: &str) -> 
         number.map_or_else(|| "unknown".into(), |number| amount(number, digits, unit))
     };
     let level = measured.get("value").and_then(Node::estimate).map_or(0.95, |one| one.level);
-    let enough = match (flag(accuracy, "met"), flag(measured, "trusted")) {
+    let enough = match (accuracy.is_set("met"), measured.is_set("trusted")) {
         (true, _) => "which is enough",
         (_, true) => "which is not enough",
         (_, false) => "by a measurement that is not to be trusted",
@@ -140,7 +136,7 @@ fn expectation(document: &Node, definition: &Node, unit: &str) -> Vec<Block> {
         Some(half) => amount(half, 2, unit),
         None => "without bounds".into(),
     };
-    let parts = if flag(expected, "is_stated") {
+    let parts = if expected.is_set("is_stated") {
         format!("Stochastic {}, systematic {}.", part("stochastic"), part("systematic"))
     } else {
         "2 % are assumed, because the model states no uncertainty.".into()
@@ -164,7 +160,7 @@ fn expectation(document: &Node, definition: &Node, unit: &str) -> Vec<Block> {
 fn monte_carlo(expected: &Node, unit: &str) -> Option<String> {
     let end = |key: &str| expected.number_of(key);
     let (low, high) = (end("monte_carlo_low")?, end("monte_carlo_high")?);
-    let agree = if flag(expected, "propagations_agree") {
+    let agree = if expected.is_set("propagations_agree") {
         "which agrees"
     } else {
         "which does not agree: the model is not straight within its uncertainties, so these ends \
@@ -240,10 +236,10 @@ fn actual(file: &str, measured: &Node, unit: &str) -> Vec<Block> {
 
 fn measurement(measured: &Node, unit: &str) -> Vec<Block> {
     let doubts = measured.list_of("findings").iter().filter_map(Node::text);
-    let severity = if flag(measured, "trusted") { Severity::Warning } else { Severity::Untrusted };
+    let severity = if measured.is_set("trusted") { Severity::Warning } else { Severity::Untrusted };
     let doubts = doubts.map(|text| Doubt::new(severity, text, "")).collect();
     let said = value(Some(measured), unit).unwrap_or_else(|| "unknown".into());
-    let trusted = if flag(measured, "trusted") { "." } else { ", not to be trusted." };
+    let trusted = if measured.is_set("trusted") { "." } else { ", not to be trusted." };
     vec![Block::Text(format!("{said}{trusted}")), Block::Findings(doubts)]
 }
 
@@ -261,7 +257,7 @@ fn sanity(document: &Node, unit: &str) -> Vec<Block> {
     let measured = check.get("measurement").unwrap_or(&Node::Null);
     let found = value(Some(measured), unit).unwrap_or_default();
     let second = check.get("comparison").map(verdict).unwrap_or_default();
-    let runs = if flag(check, "same_runs") { ", from the same runs" } else { "" };
+    let runs = if check.is_set("same_runs") { ", from the same runs" } else { "" };
     blocks.push(Block::Text(shown(&format!(
         "The second method gives {found}{runs}. The first method against it: {second}."
     ))));

@@ -138,7 +138,7 @@ fn key(one: &Node) -> &'static str {
 
 fn series(all: &[Node], of_what: &str) -> Block {
     let row = |one: &Node| {
-        let is_below = one.get("below_resolution") == Some(&Node::Flag(true));
+        let is_below = one.is_set("below_resolution");
         let below = if is_below { "below resolution: " } else { "" };
         let time = match one.get("time").and_then(Node::estimate) {
             Some(time) => format!("{below}{}", shown(&interval(key(one), &time))),

@@ -122,9 +122,8 @@ fn slowest<'n>(latencies: impl Iterator<Item = &'n Node>) -> String {
 }
 
 fn is_doubtful(form: &Node) -> bool {
-    let is_set = |of: &Node, key: &str| of.get(key) == Some(&Node::Flag(true));
-    is_set(form, "throughput_doubtful")
-        || form.list_of("latencies").iter().any(|one| is_set(one, "doubtful"))
+    form.is_set("throughput_doubtful")
+        || form.list_of("latencies").iter().any(|one| one.is_set("doubtful"))
 }
 
 /// Findings in a few words each.

@@ -90,7 +90,7 @@ fn stage(node: &Node) -> Option<hairspring_result::document::Stage> {
         stage: node.text_of("stage")?.to_owned(),
         question: node.text_of("question")?.to_owned(),
         did: node.text_of("did")?.to_owned(),
-        acted: node.get("acted") == Some(&Node::Flag(true)),
+        acted: node.is_set("acted"),
         left_out: node.number_of("left_out").unwrap_or(0.0) as usize,
         moved_percent: node.number_of("moved_percent"),
         widened_percent: node.number_of("widened_percent"),
@@ -216,7 +216,7 @@ pub fn figure(of: &Node) -> [String; 2] {
         time_ns: estimate("time_ns"),
         ticks: estimate("ticks"),
         cycles: estimate("cycles").flatten(),
-        below_resolution: of.get("below_resolution") == Some(&Node::Flag(true)),
+        below_resolution: of.is_set("below_resolution"),
         bound_ns: bound("bound_ns"),
         bound_ticks: bound("bound_ticks"),
         bound_cycles: bound("bound_cycles").flatten(),
@@ -548,7 +548,7 @@ fn history_of(file: &str, of: &Node, list: &[Node]) -> Option<Plot> {
         at,
         value: one.number_of("value").unwrap_or(f64::NAN),
         ends: ["low", "high"].map(|end| one.number_of(end).unwrap_or(f64::NAN)),
-        used: one.get("used") == Some(&Node::Flag(true)) && one.number_of("value").is_some(),
+        used: one.is_set("used") && one.number_of("value").is_some(),
     };
     let stretch = |one: &Node| -> Option<Stretch> {
         let place = |key: &str| one.number_of(key).map(|number| number as usize);

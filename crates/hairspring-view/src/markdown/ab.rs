@@ -2,7 +2,7 @@
 //! written.
 
 use super::Parts;
-use super::compare::findings;
+use super::compare::{findings, limit, unpaired};
 use super::escape::{code, prose};
 use super::parts::{Findings, circumstances};
 use super::quantity::Quantity;
@@ -10,9 +10,6 @@ use super::table::{Side, Table};
 use crate::format::significant;
 use crate::node::Node;
 use hairspring_result::{Environment, Finding};
-
-/// Bytes of the names that only one build has; any more are counted.
-const MOST_UNPAIRED: usize = 2_000;
 
 /// The parts of two builds.
 pub fn parts(document: &Node, environment: Option<&Environment>) -> Parts {
@@ -96,12 +93,7 @@ fn verdict(change: &Node) -> String {
         (Some("no_difference"), Some(most)) => format!("no difference within {most} %"),
         _ => undecided(change, percent("smallest_percent")),
     };
-    let limit = match change.text_of("limit") {
-        Some("past") => ", **past the threshold**",
-        Some("undecided") => ", undecided about the threshold",
-        _ => "",
-    };
-    format!("{verdict}{limit}")
+    format!("{verdict}{}", limit(change))
 }
 
 fn undecided(change: &Node, least: Option<String>) -> String {
@@ -110,23 +102,4 @@ fn undecided(change: &Node, least: Option<String>) -> String {
         (None, Some(least)) => format!("undecided: less than {least} % could not be seen"),
         (None, None) => "undecided".to_owned(),
     }
-}
-
-fn unpaired(document: &Node, key: &str, which: &str) -> String {
-    let all = document.list_of(key);
-    let (mut names, mut bytes): (Vec<String>, usize) = (Vec::new(), 0);
-    for name in all.iter().filter_map(Node::text) {
-        let name = code(name);
-        bytes += name.len();
-        if bytes > MOST_UNPAIRED {
-            break;
-        }
-        names.push(name);
-    }
-    if all.is_empty() {
-        return String::new();
-    }
-    let more = all.len() - names.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("\nOnly in the {which}: {}{more}\n", names.join(", "))
 }

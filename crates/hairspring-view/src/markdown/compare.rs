@@ -21,8 +21,8 @@ pub fn parts(document: &Node, heading: &str) -> Parts {
         title: heading.to_owned(),
         lead: findings.alarm() + &sides(document) + &threshold(document),
         tables: vec![pairs(document)],
-        tail: unpaired(document, "missing", "old")
-            + &unpaired(document, "added", "new")
+        tail: unpaired(document, "missing", "old result")
+            + &unpaired(document, "added", "new result")
             + &findings.folded(),
     }
 }
@@ -117,22 +117,30 @@ fn verdict(pair: &Node) -> String {
         other => prose(other.unwrap_or("undecided")),
     };
     let reason = pair.text_of("verdict_reason").or_else(|| pair.text_of("ratio_reason"));
-    let limit = match pair.text_of("limit") {
-        Some("past") => ", **past the threshold**",
-        Some("undecided") => ", undecided about the threshold",
-        _ => "",
-    };
+    let limit = limit(pair);
     let reason = reason.map_or_else(String::new, |reason| format!(": {}", prose(reason)));
     format!("{verdict}{limit}{reason}")
 }
 
-fn unpaired(document: &Node, key: &str, which: &str) -> String {
+/// What a pair says of its threshold, behind its verdict.
+pub fn limit(pair: &Node) -> &'static str {
+    match pair.text_of("limit") {
+        Some("past") => ", **past the threshold**",
+        Some("undecided") => ", undecided about the threshold",
+        _ => "",
+    }
+}
+
+/// The names that only one of the two has.
+pub fn unpaired(document: &Node, key: &str, which: &str) -> String {
     let all = document.list_of(key);
     if all.is_empty() {
         return String::new();
     }
-    let name =
-        |one: &Node| code(one.text_of("code").or_else(|| one.text_of("name")).unwrap_or_default());
+    let name = |one: &Node| {
+        let name = one.text().or_else(|| one.text_of("code")).or_else(|| one.text_of("name"));
+        code(name.unwrap_or_default())
+    };
     let mut names: Vec<String> = Vec::new();
     for next in all.iter().map(name) {
         if names.iter().map(String::len).sum::<usize>() + next.len() > MOST_UNPAIRED {
@@ -142,5 +150,5 @@ fn unpaired(document: &Node, key: &str, which: &str) -> String {
     }
     let more = all.len() - names.len();
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("\nOnly in the {which} result: {}{rest}\n", names.join(", "))
+    format!("\nOnly in the {which}: {}{rest}\n", names.join(", "))
 }

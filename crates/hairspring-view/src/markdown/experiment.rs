@@ -31,13 +31,9 @@ pub fn parts(document: &Node, environment: Option<&Environment>) -> Option<Parts
     })
 }
 
-fn flag(of: &Node, key: &str) -> bool {
-    of.get(key) == Some(&Node::Flag(true))
-}
-
 fn lead(document: &Node, definition: &Node, measured: &Node) -> String {
-    let passed = if flag(document, "passed") { "**Passed**" } else { "**Not passed**" };
-    let met = document.get("accuracy").is_some_and(|one| flag(one, "met"));
+    let passed = if document.is_set("passed") { "**Passed**" } else { "**Not passed**" };
+    let met = document.get("accuracy").is_some_and(|one| one.is_set("met"));
     let met = if met { "reached" } else { "not reached" };
     let sanity = document.get("sanity").map(verdict).unwrap_or_default();
     let mut lead = format!(
@@ -48,7 +44,7 @@ fn lead(document: &Node, definition: &Node, measured: &Node) -> String {
     );
     let model = definition.get("expectation").and_then(|one| one.text_of("model"));
     lead += &model.map_or_else(String::new, |model| format!("- expectation: {}\n", code(model)));
-    if !flag(measured, "trusted") {
+    if !measured.is_set("trusted") {
         lead += "- **the measurement is not to be trusted**\n";
     }
     let doubts = measured.list_of("findings").iter().filter_map(Node::text);

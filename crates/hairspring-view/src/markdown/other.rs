@@ -159,7 +159,7 @@ impl Values {
     fn row(&mut self, parent: &Node, key: &str, value: &Node, place: &str) {
         let Some(estimate) = value.interval() else { return };
         let (words, unit) = with_unit(key);
-        let is_below = parent.get("below_resolution") == Some(&Node::Flag(true));
+        let is_below = parent.is_set("below_resolution");
         let bound =
             parent.number_of(&format!("bound_{unit}")).filter(|_| is_below || key == "time_ns");
         let quantity = match bound {

@@ -2,7 +2,7 @@
 
 use super::findings::all_findings;
 use crate::clean::{clean, cut};
-use crate::format::{count, plus_minus, significant, time_unit};
+use crate::format::{count, plus_minus, readable, significant};
 use crate::page::{Page, Style, Tone};
 use hairspring_core::Estimate;
 use hairspring_core::judge::Verdict;
@@ -107,13 +107,7 @@ const NS: &str = "ns";
 
 /// A time with its unit; long ones in a larger unit than nanoseconds.
 fn interval(time: &Estimate, unit: &str) -> String {
-    if unit != NS {
-        return format!("{} {unit}", plain(time));
-    }
-    let (factor, unit) = time_unit(time.value);
-    let Estimate { value, low, high, level } = *time;
-    let scaled = |ns: f64| ns * factor;
-    let time = Estimate { value: scaled(value), low: scaled(low), high: scaled(high), level };
+    let (time, unit) = readable(time, unit);
     format!("{} {unit}", plain(&time))
 }
 

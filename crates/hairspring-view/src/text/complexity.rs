@@ -1,7 +1,7 @@
 //! How times grow with an argument, below the table of times.
 
 use crate::clean::clean;
-use crate::format::{plus_minus, significant, time_unit};
+use crate::format::{plus_minus, readable, significant};
 use crate::page::{Page, Style, Tone};
 use hairspring_core::Estimate;
 use hairspring_result::complexity::{Complexity, Model};
@@ -68,11 +68,8 @@ fn line(model: &Model, unit: &str) -> String {
 
 /// Value and half-width with their unit.
 fn quantity(estimate: &Estimate, unit: &str) -> String {
-    if unit != "ns" {
-        return format!("({}) {unit}", plus_minus(estimate));
-    }
-    let (factor, unit) = time_unit(estimate.value);
-    format!("({}) {unit}", plus_minus(&estimate.scaled(factor)))
+    let (estimate, unit) = readable(estimate, unit);
+    format!("({}) {unit}", plus_minus(&estimate))
 }
 
 /// The other models that the times do not exclude.
