@@ -7,7 +7,7 @@
 use crate::argument::{Argument, arguments};
 use crate::document::{ResultDocument, Series};
 use hairspring_core::Estimate;
-use hairspring_core::estimate::complexity::{FEWEST_VALUES, Growth, Order, Point, growth};
+use hairspring_core::estimate::complexity::{FEWEST_VALUES, Growth, Point, growth};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -146,15 +146,11 @@ fn time(series: &Series, unit: &str) -> Option<Estimate> {
     time.filter(|time| !figure.below_resolution && time.value > 0.0)
 }
 
-/// The order that a notation means.
-pub fn order(notation: &str) -> Option<Order> {
-    Order::ALL.into_iter().find(|order| order.notation() == notation)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::read::read;
+    use hairspring_core::estimate::complexity::Order;
 
     fn document(names_and_times: &[(String, f64)]) -> ResultDocument {
         let series = |(name, time): &(String, f64)| {
@@ -196,7 +192,8 @@ mod tests {
         let curves = of(&document(&named(|n| format!("BM_sort/{n}"), |n| n * n)));
         assert_eq!((curves[0].name.as_str(), curves[0].argument.as_str()), ("BM_sort", "1"));
         assert_eq!(curves[0].models[0].order, "O(n^2)");
-        assert!(order(&curves[0].models[0].order).is_some());
+        let is_known = |order: &Order| order.notation() == curves[0].models[0].order;
+        assert!(Order::ALL.iter().any(is_known));
     }
 
     #[test]

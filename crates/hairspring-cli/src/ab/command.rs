@@ -6,6 +6,7 @@ use crate::AnyError;
 use crate::misuse::Misuse;
 use crate::run::child::complaint;
 use hairspring_core::Estimate;
+use hairspring_core::estimate::median;
 use hairspring_core::math::{exp, ln};
 use hairspring_core::pairs::{Pair, Sequence};
 use hairspring_program::circumstances::here;
@@ -71,7 +72,7 @@ impl<'a> Commands<'a> {
             }
             order.reverse();
         }
-        Ok(Some(all.map(median)))
+        Ok(Some(all.map(|mut times| median(&mut times))))
     }
 }
 
@@ -81,13 +82,6 @@ fn words(text: &OsStr) -> Result<Vec<String>, AnyError> {
         return Err(Misuse("--command: a command is empty".into()).into());
     }
     Ok(words)
-}
-
-/// The middle of these, of which there is one or more.
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    let middle = times.len() / 2;
-    if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2.0 }
 }
 
 /// Time of a process in nanoseconds, from before its start until its end.
@@ -146,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_disturbed_run_does_not_move_the_middle() {
-        assert_eq!(median(vec![3.0, 1.0, 900.0]), 3.0);
-        assert_eq!(median(vec![4.0, 2.0]), 3.0);
+        assert_eq!(median(&mut [3.0, 1.0, 900.0]), 3.0);
+        assert_eq!(median(&mut [4.0, 2.0]), 3.0);
     }
 }

@@ -144,8 +144,15 @@ impl Program {
             words.extend(["--exact", "--"].map(OsString::from));
             words.extend(self.chosen.iter().map(OsString::from));
         }
+        self.padded(arguments, words)
+    }
+
+    /// The command in an environment of the asked size.
+    fn padded(&self, arguments: &RunArguments, words: Vec<OsString>) -> Command {
         let mut command = self.command(words);
-        command.env(PADDING, "x".repeat(arguments.padding));
+        if arguments.padding > 0 {
+            command.env(PADDING, "x".repeat(arguments.padding));
+        }
         command
     }
 
@@ -182,8 +189,7 @@ impl Program {
     ) -> Result<ResultDocument, AnyError> {
         let meter = RateMeter::start(default_clock());
         let start = || {
-            let mut command = self.command(Vec::new());
-            command.env(PADDING, "x".repeat(arguments.padding));
+            let command = self.padded(arguments, Vec::new());
             child::run(command, limits).map_err(|error| error.to_string())
         };
         let is_bound = arguments.seating.value() == Seating::Pinned
